@@ -1041,6 +1041,7 @@ def KeyedVariable(
     *,
     mode: Literal["lookup", "exists"] | ParameterRef = "lookup",
     default_value: float | ParameterRef = 0.0,
+    ttl: int | str | timedelta | ParameterRef | None = None,
     **about: Unpack[About],
 ) -> Stream:
     """The last value of a key, asked for at the times of another stream.
@@ -1049,6 +1050,7 @@ def KeyedVariable(
     t names a key and gets its latest value at or before t, or `default_value` if there is none, or
     in mode `exists` whether there is one. The answer comes once it is certain: when keys and values
     have passed t. A key without a value of the same time, or the other way round, does nothing.
+    With `ttl` a value that came at t is forgotten from t + ttl on, unless the key has another one.
 
     In:
         key: keys: numbers, integers, texts or booleans
@@ -1059,6 +1061,7 @@ def KeyedVariable(
     Parameters:
         mode: whether the answer is the value, or whether there is one
         default_value: the answer for a key that has no value
+        ttl: how long a value counts
 
     Out:
         o1: answers, at the times of the queries
@@ -1341,16 +1344,22 @@ def MovingCount(
         o1: counts, this message included
     """
 
-def MovingKeyCount(i1: Stream, *, window: int | ParameterRef, **about: Unpack[About]) -> Stream:
+def MovingKeyCount(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
     """How often the value of the message is among the last `window` values, itself included.
 
-    It counts from the first message on. NaN is equal to nothing, so that its count is 0.
+    It counts from the first message on. A window of time, such as `5s`, has the messages of
+    (t - 5s, t]. NaN is equal to nothing, so that its count is 0.
 
     In:
         i1: values: numbers, integers, texts or booleans
 
     Parameters:
-        window: values in the window
+        window: values in the window, or its length in time
 
     Out:
         o1: how often the value is there

@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyspark.sql import functions
 
 from rtbot import DataError
+from rtbot.adapter import join_vectors
 from spark_adapter.packing import ROWS, pack_result, unpack_batches
 from spark_adapter.partition import run_partition
 
@@ -44,11 +45,13 @@ def account(observation: Observation, *, timeout: float | None = TIMEOUT) -> dic
     """
     found: dict[str, Any] = {"operators": {}, "inputs": {}, "outputs": {}}
     for path, count in _observed(observation, timeout).items():
-        *place, what = path.split(".")
-        line = found
-        for name in place:
-            line = line.setdefault(name, {})
-        line[what] = count or 0
+        section, name = path.split(".", maxsplit=1)
+        line = found[section]
+        if section != "outputs":  # their names may have dots
+            *place, name = name.split(".")
+            for part in place:
+                line = line.setdefault(part, {})
+        line[name] = count or 0
     ports = [port for ports in found["operators"].values() for port in ports.items()]
     for line in (*found["inputs"].values(), *(line for _, line in ports)):
         arrived, alone = line.pop("in"), line.pop(ALONE, 0)
@@ -88,7 +91,7 @@ def _observed(observation: Observation, timeout: float | None) -> dict[str, Any]
 
 def list_counters(graph: Graph) -> list[str]:
     """Return the names of all counters of a graph."""
-    checked = graph.checked
+    checked = join_vectors(graph.checked)
     inputs = [f"inputs.{name}.{what}" for name in checked.inputs for what in AT_INPUTS]
     ports = [f"{name}.{port}" for name, node in checked.nodes.items() for port in node.inputs]
     inside = [f"operators.{port}.{what}" for port in ports for what in (*AT_PORTS, ALONE)]

@@ -10,7 +10,14 @@ from pyspark.sql import types
 
 import rtbot
 from rtbot import DataError
-from rtbot.adapter import find_file_setting, refuse_changes, refuse_records
+from rtbot.adapter import (
+    VECTOR,
+    find_file_setting,
+    list_output_types,
+    list_public_names,
+    list_vectors,
+    refuse_changes,
+)
 from spark_adapter.input_rows import is_same_name
 from spark_adapter.partition import JobSpec
 
@@ -25,7 +32,9 @@ KINDS: Mapping[str, tuple[types.DataType, pa.DataType]] = {
     "integer": (types.LongType(), pa.int64()),
     "boolean": (types.BooleanType(), pa.bool_()),
     "text": (types.StringType(), pa.string()),
+    VECTOR: (types.ArrayType(types.DoubleType()), pa.list_(pa.float64())),
 }
+SIMPLE = {type(kind): arrow for kind, arrow in KINDS.values()}
 HEADS: Mapping[type[types.DataType], pa.DataType] = {
     types.ByteType: pa.int8(),
     types.ShortType: pa.int16(),
@@ -52,7 +61,6 @@ def load_for_spark(graph: Any, params: Mapping[str, Any] | None) -> Graph:
         raise TypeError("params go with a path or text, not with a graph that is loaded already")
     loaded = graph if isinstance(graph, rtbot.Graph) else rtbot.load(graph, **(params or {}))
     refuse_changes(loaded.checked, "Spark")
-    refuse_records(loaded.checked, "Spark")
     rule = loaded.checked.io.duplicates
     if rule in ORDERED:
         message = f"io.duplicates: {rule} asks for an order of arrival, which Spark does not have"
@@ -91,15 +99,20 @@ def prepare_job(rows: InputRows, graph: Graph, layout: str) -> tuple[JobSpec, Re
     return work, shape
 
 
+def choose_arrow_type(kind: types.DataType) -> pa.DataType:
+    """Return the type of Arrow in which Spark sends the values of an input."""
+    if isinstance(kind, types.StructType):
+        return pa.struct([(field.name, SIMPLE[type(field.dataType)]) for field in kind])
+    return SIMPLE[type(kind)]
+
+
 def _list_values(graph: Graph, layout: str) -> list[tuple[str, str]]:
     """Return name and kind of the columns of values."""
     checked = graph.checked
-    kinds = {}
-    for name, ref in checked.outputs.items():
-        of = checked.inputs[ref.id].type if ref.id in checked.inputs else None
-        kinds[name] = (of or checked.nodes[ref.id].types[ref.port]).kind
+    kinds = {name: type_.kind for name, type_ in list_output_types(checked).items()}
     if layout == "wide":
-        return list(kinds.items())
+        kinds |= dict.fromkeys(list_vectors(checked.records), VECTOR)
+        return [(name, kinds[name]) for name in list_public_names(checked)]
     different = len(set(kinds.values())) > 1
     return [("output", "text"), ("value", "text" if different else next(iter(kinds.values())))]
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions, types
 
 from rtbot import DataError
-from rtbot.adapter import TIME_NAMES, suggest_name
+from rtbot.adapter import TIME_NAMES, VECTOR, check_shared, name_columns, suggest_name
 from spark_adapter.partition import InputColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from rtbot import Graph
+    from rtbot.adapter import ColumnNames, Input
+
+    Source = str | tuple[str, ...]
+    """The column of an input, or those of its elements or fields."""
 
 INTEGERS = (types.ByteType, types.ShortType, types.IntegerType, types.LongType)
 NUMBERS = (*INTEGERS, types.FloatType, types.DoubleType, types.DecimalType)
@@ -25,6 +29,14 @@ ACCEPTED: Mapping[str, tuple[type[types.DataType], ...]] = {
     "boolean": (types.BooleanType,),
     "text": (types.StringType,),
 }
+CELLS: Mapping[str, types.DataType] = {
+    "number": types.DoubleType(),
+    "integer": types.LongType(),
+    "boolean": types.BooleanType(),
+    "text": types.StringType(),
+}
+"""What elements of vectors and fields of records become, of whatever width they are."""
+
 KEYS = (*INTEGERS, types.StringType)
 TIMES = (*INTEGERS, types.TimestampType, types.TimestampNTZType, types.DateType)
 PORT, TIME = "__port", "__time"
@@ -54,7 +66,7 @@ class ColumnRequest:
 
     key: tuple[str, ...] | None = None
     time: str | None = None
-    inputs: Mapping[str, str] | None = None
+    inputs: Mapping[str, Any] | None = None
     also: tuple[str, ...] = ()
 
 
@@ -75,13 +87,13 @@ def is_streaming(data: Any) -> bool:
 def make_request(
     key: str | Sequence[str] | None = None,
     time: str | None = None,
-    inputs: Mapping[str, str] | None = None,
+    inputs: Mapping[str, Any] | None = None,
 ) -> ColumnRequest:
     """Return the columns that a user gave; a single key column needs no list."""
     if not isinstance(inputs or {}, Mapping):
         raise TypeError(f"inputs is {{input: column}}, not {inputs!r}")
     names = (key,) if not isinstance(key, Sequence | None) or isinstance(key, str) else key
-    for name in (*(names or ()), *([] if time is None else [time]), *(inputs or {}).values()):
+    for name in (*(names or ()), *([] if time is None else [time])):
         if not isinstance(name, str):
             raise TypeError(f"columns are given by their names, not as {type(name).__name__}")
     return ColumnRequest(None if names is None else tuple(names), time, inputs)
@@ -93,14 +105,14 @@ def read_frames(data: Any, graph: Graph, request: ColumnRequest) -> InputRows:
     Raises DataError if a column is not there or of a type that does not go with the graph.
     """
     inputs = graph.checked.inputs
-    check_names(request.inputs or {}, inputs, "the graph has no input")
+    columns = name_columns(request.time, request.inputs, inputs)
     if not isinstance(data, Mapping):
-        return _read_wide(data, graph, request)
+        return _read_wide(data, graph, request, columns)
     check_names(data, inputs, "the graph has no input")
     missing = [name for name in inputs if name not in data]
     if missing:
         raise DataError(f"nothing feeds the input {missing[0]}", code="RT206")
-    frames = {name: _read_single(name, data[name], graph, request) for name in inputs}
+    frames = {n: _read_single(one, data[n], graph, request, columns) for n, one in inputs.items()}
     first = next(iter(frames.values()))
     for name, other in frames.items():
         _check_same_types(first, other, name)
@@ -111,38 +123,87 @@ def read_frames(data: Any, graph: Graph, request: ColumnRequest) -> InputRows:
     return InputRows(frame, first.keys, first.time, feeds, first.stamp, PORT)
 
 
-def _read_wide(frame: DataFrame, graph: Graph, request: ColumnRequest) -> InputRows:
+def _read_wide(
+    frame: DataFrame, graph: Graph, request: ColumnRequest, columns: ColumnNames
+) -> InputRows:
     keys, time = find_columns(frame, graph, request)
-    columns = {}
-    for name, declared in graph.checked.inputs.items():
-        column = (request.inputs or {}).get(name, name)
-        columns[name] = column
-        _require_column(frame, column, f"the input {name}", ACCEPTED[declared.type.kind])
-    chosen = dict.fromkeys([*keys, time, *columns.values(), *request.also])
-    values = [_select_value(frame, name) for name in chosen]
-    feeds = tuple(InputColumn(name, column) for name, column in columns.items())
+    inputs = graph.checked.inputs
+    sources = {n: _find_source(frame, one, columns, n) for n, one in inputs.items()}
+    check_shared(list(_list_sources(sources)), [one for one in inputs.values() if one.type.fields])
+    own = {n: found if isinstance(found, str) else f"__v_{n}" for n, found in sources.items()}
+    shown = {name: quote_column(name) for name in (*keys, time, *request.also)}
+    shown |= {own[n]: _select_value(frame, inputs[n], found) for n, found in sources.items()}
+    values = [column.alias(name) for name, column in shown.items()]
+    feeds = tuple(InputColumn(name, column) for name, column in own.items())
     return InputRows(frame.select(*values), keys, time, feeds, time)
 
 
-def _read_single(name: str, frame: DataFrame, graph: Graph, request: ColumnRequest) -> InputRows:
-    """Return the rows of one input, numbered as its port; the column is renamed to `__NAME`."""
+def _list_sources(sources: Mapping[str, Source]) -> Iterator[str]:
+    for found in sources.values():
+        yield from [found] if isinstance(found, str) else found
+
+
+def _read_single(
+    one: Input, frame: DataFrame, graph: Graph, request: ColumnRequest, columns: ColumnNames
+) -> InputRows:
+    """Return the rows of one input, numbered as its port; the column is named `__v_NAME`."""
     keys, time = find_columns(frame, graph, request)
+    name = one.name
     rest = [c for c in frame.columns if c not in (*keys, time, *request.also)]
-    column = (request.inputs or {}).get(name)
-    if column is None:
-        column = name if name in rest or len(rest) != 1 else rest[0]
-    declared = graph.checked.inputs[name]
-    _require_column(frame, column, f"the input {name}", ACCEPTED[declared.type.kind])
+    alone = name if name in rest or len(rest) != 1 else rest[0]
+    source = _find_source(frame, one, columns, alone)
     place = list(graph.checked.inputs).index(name)
-    own = f"__{name}"
+    own = f"__v_{name}"
     shown = frame.select(
         *(quote_column(c) for c in keys),
         quote_column(time).alias(TIME),
         functions.lit(place).alias(PORT),
-        _select_value(frame, column).alias(own),
+        _select_value(frame, one, source).alias(own),
         *(quote_column(c) for c in request.also),
     )
     return InputRows(shown, keys, TIME, (InputColumn(name, own, place, sparse=False),), time, PORT)
+
+
+def _find_source(frame: DataFrame, one: Input, columns: ColumnNames, default: str) -> Source:
+    """Return the column of an input, or those of its elements or fields; DataError if it has none.
+
+    `default` is the column if none is named. That of a field is `INPUT.FIELD`, or `FIELD`; an
+    element has no name without that of its vector.
+    """
+    what, kind = f"the input {one.name}", one.type.kind
+    given = columns.name_value(one.name)
+    if not one.type.fields:
+        _require_column(frame, given or default, what, ACCEPTED[kind])
+        return given or default
+    renamed, found = columns.name_fields(one), {}
+    for field in one.type.fields:
+        full = f"{one.name}.{field.name}"
+        bare = full if full in frame.columns or kind == VECTOR else field.name
+        found[field.name] = renamed.get(field.name, bare)
+    if given is None and (renamed or not {*frame.columns}.isdisjoint(found.values())):
+        for field in one.type.fields:
+            _require_column(frame, found[field.name], what, ACCEPTED[field.type.kind])
+        return tuple(found.values())
+    _require_column(frame, given or default, what)
+    _require_fields(given or default, frame.schema[given or default].dataType, one)
+    return given or default
+
+
+def _require_fields(name: str, given: types.DataType, one: Input) -> None:
+    """Refuse a column that is not one of arrays of numbers, or of structs with the fields."""
+    wanted, names = "array<double>", [field.name for field in one.type.fields]
+    own: dict[str, types.DataType] = {}
+    if one.type.kind != VECTOR:
+        wanted = f"a struct of {', '.join(names)}"
+        if isinstance(given, types.StructType):
+            own = {field.name: field.dataType for field in given.fields}
+    elif isinstance(given, types.ArrayType):
+        own = dict.fromkeys(names, given.elementType)
+    fits = own.keys() == {*names}
+    if not fits or not all(isinstance(own[f.name], ACCEPTED[f.type.kind]) for f in one.type.fields):
+        message = f"the column {name!r} for the input {one.name} is {given.simpleString()}"
+        hint = f"cast it to {wanted}, or name a column for each: inputs={{{one.name!r}: ...}}"
+        raise DataError(message, code="RT220", hint=hint)
 
 
 def find_columns(
@@ -169,7 +230,10 @@ def find_columns(
 
 
 def _require_column(
-    frame: DataFrame, name: str, what: str, accepted: Sequence[type[types.DataType]]
+    frame: DataFrame,
+    name: str,
+    what: str,
+    accepted: Sequence[type[types.DataType]] = (types.DataType,),
 ) -> None:
     """Refuse a column that is not there, or of a type that does not fit."""
     if name not in frame.columns:
@@ -230,8 +294,21 @@ def quote_column(name: str) -> Any:
     return functions.col("`" + name.replace("`", "``") + "`")
 
 
-def _select_value(frame: DataFrame, name: str) -> Any:
-    """Return the column; a decimal as the nearest double."""
-    if isinstance(frame.schema[name].dataType, types.DecimalType):
-        return quote_column(name).cast("double").alias(name)
-    return quote_column(name)
+def _select_value(frame: DataFrame, one: Input, source: Source) -> Any:
+    """Return the column of an input: a decimal as the nearest double, vectors and records whole."""
+    fields, vector = one.type.fields, one.type.kind == VECTOR
+    if isinstance(source, str):
+        whole = quote_column(source)
+        if not fields:
+            decimal = isinstance(frame.schema[source].dataType, types.DecimalType)
+            return whole.cast("double") if decimal else whole
+        if vector:
+            return whole.cast("array<double>")
+        columns = [whole.getField(field.name) for field in fields]
+    else:
+        columns = [quote_column(name) for name in source]
+    parts = [
+        column.cast(CELLS[field.type.kind]).alias(field.name)
+        for column, field in zip(columns, fields, strict=True)
+    ]
+    return functions.array(*parts) if vector else functions.struct(*parts)

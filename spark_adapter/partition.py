@@ -23,6 +23,8 @@ from rtbot.adapter import (
     build_wide,
     choose_mode,
     from_numpy,
+    join_columns,
+    list_vectors,
     merge_results,
 )
 from spark_adapter.ranks import sort_units
@@ -84,18 +86,25 @@ class JobSpec:
             rows = chunk
             if one.port is not None:
                 rows = rows.filter(pc.equal(rows.column(self.port), one.port))
-            if one.sparse and rows.column(one.column).null_count:
-                rows = rows.filter(pc.is_valid(rows.column(one.column)))
+            if one.sparse:
+                present = find_messages(rows.column(one.column))
+                rows = rows if present.all() else rows.filter(pa.array(present))
             if rows.num_rows:
-                table = {"t": rows.column(self.time), "value": rows.column(one.column)}
+                cells = rows.column(one.column)
+                table = {"t": rows.column(self.time), "value": cells}
                 heads = self.keys if keyed else ()
-                found[one.input] = table | {name: rows.column(name) for name in heads}
+                table |= {name: rows.column(name) for name in heads}
+                found[one.input] = table | list_fields(one.input, cells)
         return found
 
     def shape_result(self, tables: Mapping[str, Any], key: tuple[Any, ...] | None) -> pa.Table:
         """Return tables of outputs in the form of the result; of one key if it is given."""
         heads = self.keys if key is None else ()
-        table = (build_wide if self.layout == "wide" else build_long)(tables, heads)
+        if self.layout == "wide":
+            table = build_wide(tables, heads)
+            table = join_columns(table, list_vectors(self.graph.checked.records))
+        else:
+            table = build_long(tables, heads)
         columns = {name: table.column(name) for name in table.column_names if name != "t"}
         if key is not None:
             columns |= {
@@ -137,10 +146,10 @@ class KeySession:
 
         They ascend in time over all inputs, so that none waits for a partner that cannot come.
         """
-        self.waiting.add(self._push(chunk))
+        self.waiting.add(self._push(chunk).series)
         newest = chunk.column(self.work.time)[-1].as_py()
         if newest > FIRST:
-            self.waiting.add(self.session.advance(newest - 1))
+            self.waiting.add(self.session.advance(newest - 1).series)
         frontier = self.session.frontier()
         if frontier is None:
             return self.work.schema.empty_table()
@@ -148,7 +157,7 @@ class KeySession:
 
     def finish(self) -> pa.Table:
         """Return the rest."""
-        self.waiting.add(self.session.finish())
+        self.waiting.add(self.session.finish().series)
         return self._shape(self.waiting.take_all())
 
     def _push(self, chunk: pa.Table) -> Result:
@@ -237,7 +246,8 @@ class PartitionRun:
             raise locate_push_error(error, tables, key) from None
         self._end(session)
         filled = [part for part in parts if any(len(table["t"]) for table in part.values())]
-        shown = self.by_run.shape_result(merge_results(filled or parts[:1]), None)
+        whole = merge_results(filled or parts[:1])
+        shown = self.by_run.shape_result(whole.series, None)
         found = {name: shown.column(name) for name in shown.column_names}
         for name in self.work.keys:
             found[name] = rows.column(name).take(firsts).take(shown.column(RUN))
@@ -247,6 +257,32 @@ class PartitionRun:
     def _end(self, session: Session) -> None:
         if self.ended is not None:
             self.ended(session)
+
+
+def find_messages(cells: pa.ChunkedArray) -> np.ndarray:
+    """Return which cells of a wide table are messages: a null is none, as are nulls alone."""
+    present: np.ndarray
+    if pa.types.is_struct(cells.type):
+        fields = [find_messages(part) for part in list_fields("", cells).values()]
+        present = np.logical_or.reduce(fields)
+        return present
+    cells = cells.combine_chunks()
+    present = pc.is_valid(cells).to_numpy(zero_copy_only=False)
+    if pa.types.is_list(cells.type):
+        known = pc.is_valid(pc.list_flatten(cells)).to_numpy(zero_copy_only=False)
+        nulls = pc.list_parent_indices(cells).to_numpy()[~known]
+        count = np.bincount(nulls, minlength=len(cells))
+        length = pc.fill_null(pc.list_value_length(cells), 0).to_numpy()
+        present &= (count < length) | (count == 0)
+    return present
+
+
+def list_fields(name: str, cells: Any) -> dict[str, Any]:
+    """Return the columns of the fields of records by name; none of anything else."""
+    if not pa.types.is_struct(cells.type):
+        return {}
+    fields = [cells.type.field(place).name for place in range(cells.type.num_fields)]
+    return {f"{name}.{field}": pc.struct_field(cells, [field]) for field in fields}
 
 
 def run_partition(

@@ -105,7 +105,7 @@ def locate_push_error(
     error: DataError, tables: Mapping[str, Any], key: tuple[Any, ...]
 ) -> DataError:
     """Return the error of a push with the key and the value, instead of the number of a row."""
-    where = {"row": None, "key": unwrap_arrow_key(key)}
+    where = {"row": None, "column": None, "key": unwrap_arrow_key(key)}
     if error.row is not None and error.input in tables:
         where["value"] = tables[error.input]["value"][error.row].as_py()
     return error.at(**where)

@@ -30,6 +30,7 @@ from rtbot.adapter import (
     merge_results,
 )
 from rtbot.adapter import convert_key as key_column
+from spark_adapter.partition import find_messages
 from spark_adapter.shard_state import (
     OTHER,
     ShardState,
@@ -118,7 +119,7 @@ class Shard:
             if feed.port is not None:
                 brings &= rows.column(work.port).to_numpy() == feed.port
             if feed.sparse:
-                brings &= pc.is_valid(rows.column(feed.column)).to_numpy()
+                brings &= find_messages(rows.column(feed.column))
             seen = brings & (times <= find_newest(self.session, feed.input, keys))
             self.late += int(seen.sum())
             if feed.port is not None or not feed.sparse:
@@ -153,7 +154,7 @@ class Shard:
         released = [] if self.waiting is None else self._push_rows(self.waiting)
         whole = merge_results([*self._list_unfinished(), *released, self.session.finish()])
         self.waiting, self.unfinished = None, {}
-        return self.work.shape_result(whole, None)
+        return self.work.shape_result(whole.series, None)
 
     def find_due_time(self) -> int | None:
         """Return the time that the watermark must reach before anything more can be released."""
@@ -176,7 +177,9 @@ class Shard:
 
     def _locate_error(self, error: DataError, tables: Mapping[str, Any]) -> DataError:
         """Return the error with the value, without what means nothing: a row's number, no key."""
-        where = {"row": None} | ({"key": None} if self.work.keys == (SINGLE_KEY,) else {})
+        where: dict[str, Any] = {"row": None, "column": None}
+        if self.work.keys == (SINGLE_KEY,):
+            where["key"] = None
         if error.row is not None and error.input in tables:
             where["value"] = tables[error.input]["value"][error.row].as_py()
         return error.at(**where)
@@ -187,13 +190,13 @@ class Shard:
         return [Result(self.unfinished, self.work.keys)] if self.unfinished else []
 
     def _complete(self, released: list[Result]) -> pa.Table:
-        whole = merge_results([*self._list_unfinished(), *released])
+        whole = merge_results([*self._list_unfinished(), *released]).series
         self.unfinished = {}
         if not self._is_one_stream() and not is_all_final(self.session, _find_newest(whole)):
             final = self._find_final(whole)
             if not all(rows.all() for rows in final.values()):
                 self.unfinished = _select_rows(whole, {name: ~rows for name, rows in final.items()})
-                whole = Result(_select_rows(whole, final), self.work.keys)
+                whole = _select_rows(whole, final)
         return self.work.shape_result(whole, None)
 
     def _is_one_stream(self) -> bool:

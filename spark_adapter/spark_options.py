@@ -19,7 +19,7 @@ STRATEGIES = ("auto", "groups", "partitions")
 class RunOptions:
     """The options of a run, checked as far as they can be without its data."""
 
-    inputs: Mapping[str, str] | None = None
+    inputs: Mapping[str, str | Sequence[str] | Mapping[str, str]] | None = None
     params: Mapping[str, Any] | None = None
     strategy: str = "auto"
     layout: str = "wide"

@@ -19,7 +19,7 @@ from pyspark.sql import functions, types
 
 from rtbot import DataError
 from rtbot.adapter import DEFAULT_UNIT
-from spark_adapter.graphs import prepare_job
+from spark_adapter.graphs import choose_arrow_type, prepare_job
 from spark_adapter.input_rows import (
     INTEGERS,
     PORT,
@@ -217,6 +217,8 @@ def _simplify_column(frame: DataFrame, name: str) -> tuple[Column, pa.DataType]:
         return quote_column(name), pa.string()
     if isinstance(kind, types.BooleanType):
         return quote_column(name), pa.bool_()
+    if isinstance(kind, types.ArrayType | types.StructType):
+        return quote_column(name), choose_arrow_type(kind)
     whole = isinstance(kind, INTEGERS)
     return quote_column(name).cast(
         "long" if whole else "double"

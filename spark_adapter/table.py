@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
-from pyspark.sql.types import DateType, DecimalType, FloatType
+from pyspark.sql.types import ArrayType, DateType, FloatType, StructType
 
 from rtbot import DataError
 from rtbot.adapter import suggest_name
-from spark_adapter.graphs import HEADS, KINDS, load_for_spark, prepare_job
+from spark_adapter.graphs import HEADS, SIMPLE, load_for_spark, prepare_job
 from spark_adapter.input_rows import make_request, read_frames
 from spark_adapter.partition import PartitionRun, simplify_errors
 from spark_adapter.row_order import find_key_starts, read_key, unwrap_arrow_key
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
     from pyspark.sql.udtf import UserDefinedTableFunction
 
+    from spark_adapter.input_rows import InputRows
     from spark_adapter.partition import JobSpec
 
 OPTIONS = ("key", "time", "inputs", "layout")
 ARROW: dict[type[DataType], pa.DataType] = {
     **HEADS,
-    **{type(kind): arrow for kind, arrow in KINDS.values()},
+    **SIMPLE,
     FloatType: pa.float32(),
     DateType: pa.date32(),
 }
@@ -72,14 +73,27 @@ def register(
     if not rows.keys:
         hint = "say key=, or set io.key; one series needs a column that is the same in all rows"
         raise DataError("a table function has a key, for PARTITION BY", code="RT204", hint=hint)
-    for field in like.schema:
-        if isinstance(field.dataType, DecimalType) and field.name in rows.frame.columns:
-            message = f"the column {field.name!r} is {field.dataType.simpleString()}"
-            raise DataError(message, code="RT220", hint="cast it to double")
+    needed = _list_needed(like, rows)
     work, shape = prepare_job(rows, loaded, layout)
-    needed = {name: rows.frame.schema[name].dataType for name in rows.frame.columns}
     made = arrow_udtf(_make_table_function(work, needed), returnType=shape.spark)
     spark.udtf.register(name, cast("UserDefinedTableFunction", made))  # not a decorator
+
+
+def _list_needed(like: DataFrame, rows: InputRows) -> dict[str, DataType]:
+    """Return the columns that a query has to have; raise DataError for one that it cannot."""
+    needed = {}
+    for column in rows.frame.columns:
+        if column not in like.columns:
+            name = next(feed.input for feed in rows.feeds if feed.column == column)
+            message = f"a table function has one column for the input {name}"
+            hint = f"let like= and the query have one: array(...) AS {name}, or struct(...)"
+            raise DataError(message, code="RT220", hint=hint)
+        needed[column] = like.schema[column].dataType
+        shown = needed[column].simpleString()
+        if "decimal(" in shown:
+            message = f"the column {column!r} is {shown}"
+            raise DataError(message, code="RT220", hint="cast it to double")
+    return needed
 
 
 def _options(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -160,6 +174,12 @@ def _check_key(rows: pa.Table, partition: PartitionRun, maker: Any) -> None:
 
 def _alike(found: pa.DataType, kind: DataType) -> bool:
     """Return whether a column of Arrow is of this type of Spark; the zone of times is ignored."""
+    if isinstance(kind, ArrayType):
+        return pa.types.is_list(found) and _alike(found.value_type, kind.elementType)
+    if isinstance(kind, StructType):
+        names = [field.name for field in found] if pa.types.is_struct(found) else None
+        same = names == kind.names
+        return same and all(_alike(found.field(f.name).type, f.dataType) for f in kind)
     wanted = ARROW[type(kind)]
     if pa.types.is_timestamp(wanted) and pa.types.is_timestamp(found):
         return (found.tz is None) == (wanted.tz is None)

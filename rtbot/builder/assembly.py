@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.builder.call_sites import BuiltDocument, CallSite
 from rtbot.builder.expression_text import write_expression
 from rtbot.compiler.step_signature import to_snake_case
-from rtbot.graph.check.wiring import count_arity, is_control
+from rtbot.graph.check.wiring import is_control
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.mapping import to_nodes
 from rtbot.graph.document.nodes import add_entry
@@ -198,7 +198,7 @@ class _Assembly:
             }
             self.put(node, "in", MappingNode(tables, made.place.mark, marks), made.place.mark)
             return
-        order = made.operator.ports(count_arity(made.operator, made.feeds))
+        order = made.operator.ports(made.operator.count_arity(made.feeds))
         for key, control in (("in", False), ("control", True)):
             refs: dict[str, DocumentNode] = {}
             marks = {}

@@ -27,7 +27,6 @@ from rtbot.core.source_span import SourceSpan
 from rtbot.expression.rules import ARGUMENTS
 from rtbot.graph.check.resolve_program import list_output_names, read_program_file
 from rtbot.graph.check.wiring import (
-    count_arity,
     is_named,
     map_output_names,
     names_outputs,
@@ -145,7 +144,7 @@ def construct(
     )
     made.named = isinstance(tables, Mapping)
     builder.add(made)
-    names = map_output_names(cls, count_arity(cls, feeds), _read_choices(cls, name, values))
+    names = map_output_names(cls, cls.count_arity(feeds), _read_choices(cls, name, values))
     if names_outputs(cls):
         names = _name_relations(name, values)
     ports = list(dict.fromkeys(names.values()))

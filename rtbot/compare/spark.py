@@ -15,15 +15,17 @@ import numpy as np
 
 from rtbot.compare.canonical_outputs import Outputs, sort_by_key
 from rtbot.compare.variants import Attempt, Variant, take_first_rows
+from rtbot.core.vector_names import RECORD, VECTOR, list_vectors
 from rtbot.graph.model import find_file_setting
 from rtbot.graph.stages import has_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rtbot.api import Graph
     from rtbot.compare.data import Data
     from rtbot.compare.variants import ComparisonOptions
+    from rtbot.operator import Type
 
 PARTITIONS = (1, 3, 8)
 STRATEGIES = ("partitions", "groups")
@@ -125,10 +127,10 @@ class SparkAttempt(Attempt):
             graph,
             key=data.key,
             time="t",
-            inputs=dict.fromkeys(frames, "value"),
             strategy=self.strategy,
             partitions=self.partitions,
         ).toArrow()
+        found = _split_vectors(found, list_vectors(graph.checked.records))
         names = list(graph.checked.outputs)
         return Outputs({name: _extract_output(found, name, data.key) for name in names}, data.key)
 
@@ -169,10 +171,38 @@ def _shuffle_tables(graph: Graph, data: Data, rng: Random) -> Iterator[tuple[str
     for name, declared in graph.checked.inputs.items():
         rows = [(*row.key, row.time, row.value) for row in data.rows if row.input == name]
         rng.shuffle(rows)
-        types = [pa.type_for_alias(kind) for kind in (*kinds, "int64", KINDS[declared.type.kind])]
+        types = [pa.type_for_alias(kind) for kind in (*kinds, "int64")]
+        types.append(_choose_arrow_type(declared.type))
         cells = list(zip(*rows, strict=True)) or [()] * len(types)
         arrays = [pa.array(column, kind) for column, kind in zip(cells, types, strict=True)]
-        yield name, pa.table(arrays, names=[*data.key, "t", "value"])
+        *heads, values = arrays
+        fields = {f"{name}.{one.name}": place for place, one in enumerate(declared.type.fields)}
+        columns = dict(zip([*data.key, "t"], heads, strict=True)) | {"value": values}
+        if declared.type.kind == RECORD:
+            del columns["value"]
+            columns |= {column: values.field(place) for column, place in fields.items()}
+        yield name, pa.table(columns)
+
+
+def _choose_arrow_type(given: Type) -> Any:
+    import pyarrow as pa
+
+    if given.kind == VECTOR:
+        return pa.list_(pa.float64())
+    if given.kind == RECORD:
+        return pa.struct([(field.name, _choose_arrow_type(field.type)) for field in given.fields])
+    return pa.type_for_alias(KINDS[given.kind])
+
+
+def _split_vectors(found: Any, vectors: Mapping[str, Sequence[str]]) -> Any:
+    """Return the wide table that Spark returned with a column for each element."""
+    import pyarrow.compute as pc
+
+    for name, elements in vectors.items():
+        whole = found.column(name)
+        for place, one in enumerate(elements):
+            found = found.append_column(one, pc.list_element(whole, place))
+    return found
 
 
 def _extract_output(found: Any, output: str, key: tuple[str, ...]) -> dict[str, np.ndarray]:

@@ -42,12 +42,14 @@ class Signature:
 class SpaceLayout:
     """Keys inside a key of one node: `name` in dumps, the kind of keys, the fields of state.
 
-    Fields are (name, kind, start).
+    Fields are (name, kind, start). If there is a `ttl`, the last one is `Space.RENEWED`, and a key
+    is as new once so much time has passed since then.
     """
 
     name: str
     key: str
     fields: list[tuple[str, str, float | int | bool]]
+    ttl: int | None = None
 
 
 @dataclass

@@ -7,11 +7,11 @@ expression stays one readable line. Null in, null out; a fault counts only where
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rtbot.compiler.generated_text import format_constant
 from rtbot.expression.tree import MIRRORED
 from rtbot.numeric import expression_functions, ieee
 
@@ -170,15 +170,8 @@ class ExpressionWriter:
         return f"{self.prefix}_{self.temporaries}"
 
     def _constant(self, tree: Expression) -> ExpressionCode:
-        value = tree.value
-        if tree.type.kind == "number":
-            value = float(value)
-            if not math.isfinite(value):
-                infinity = f"math.copysign(math.inf, {value > 0:d} - 0.5)"
-                return ExpressionCode("math.nan" if value != value else infinity)
-        return ExpressionCode(
-            f"({value!r})" if not isinstance(value, bool) and value < 0 else repr(value)
-        )
+        value = float(tree.value) if tree.type.kind == "number" else tree.value
+        return ExpressionCode(format_constant(value))
 
     def _port(self, tree: Expression) -> ExpressionCode:
         return self.names[tree.value]

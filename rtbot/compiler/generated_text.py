@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +21,14 @@ def format_function(function: Signature, lines: list[str]) -> str:
     """Return the text of a function."""
     head = f"def {function.name}({', '.join(function.parameters)}):"
     return "\n".join([head, *indent_lines(lines, 1)]) + "\n"
+
+
+def format_constant(value: float | bool) -> str:
+    """Return the text of a number, an integer or a boolean."""
+    if isinstance(value, float) and not math.isfinite(value):
+        infinity = f"math.copysign(math.inf, {value > 0:d} - 0.5)"
+        return "math.nan" if value != value else infinity
+    return f"({value!r})" if not isinstance(value, bool) and value < 0 else repr(value)
 
 
 def format_condition(conditions: Conditions) -> str:

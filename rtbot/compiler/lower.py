@@ -59,21 +59,27 @@ def name_output(node: Node, port: str) -> str:
 
 def lower_step(segment: Segment, node: Node, call: StepCall) -> Fragment:
     """Write the call of the node's step, and what its emission code means."""
-    operator = node.operator
+    operator, declared = node.operator, node.declared_outputs
     results: list[str] = []
-    outputs = {}
+    outputs, flags = {}, {}
     for port in node.outputs:
         name = segment.make_name(name_output(node, port))
         valid = segment.make_name(f"{name}_valid") if node.types[port].nullable else None
         results += [name, valid] if valid else [name]
         outputs[port] = (name, valid)
+        if declared[port].silent:
+            flags[port] = segment.make_name(f"{name}_on")
+            results.append(flags[port])
     results += call.targets
-    flags = {}
+    emits = []
     if operator.silent or operator.faults:
-        flags = dict.fromkeys(node.outputs, segment.make_name(f"{node.id}_on"))
         results = ["code", *results]
-    lines = [*call.lines, f"{', '.join(results)} = {call.text}", *call.after]
-    lines += [f"{flag} = code == 1" for flag in dict.fromkeys(flags.values())]
+        emits = [f"{flag} = {flag} and code == 1" for flag in flags.values()]
+        rest = [port for port in node.outputs if port not in flags]
+        if rest:
+            flags |= dict.fromkeys(rest, segment.make_name(f"{node.id}_on"))
+            emits.append(f"{flags[rest[0]]} = code == 1")
+    lines = [*call.lines, f"{', '.join(results)} = {call.text}", *call.after, *emits]
     if operator.faults:
         lines += ["if code == 2:", *indent_lines(_faults(segment, node, call.sources), 1)]
     return Fragment(lines, outputs, call.functions, flags, call.load, call.store)

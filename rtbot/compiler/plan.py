@@ -219,7 +219,7 @@ class Plan:
             self._write_retime(timeline, timeline.own, timeline.source)
         if timeline.pairing is not None:
             self._write_pair(timeline, timeline.pairing)
-        if timeline.nodes:
+        if timeline.nodes or timeline.silent:
             self._write_segments(timeline)
 
     def _begin_segment(self, name: str) -> Segment:
@@ -285,7 +285,7 @@ class Plan:
 
     def _write_segments(self, timeline: Timeline) -> None:
         previous: Segment | None = None
-        parts = cut_nodes(timeline.nodes)
+        parts = cut_nodes(timeline)
         for place, nodes in enumerate(parts, start=1):
             later = list(itertools.chain(*parts[place:]))
             previous = self._write_segment(timeline, (nodes, later), previous)
@@ -296,15 +296,20 @@ class Plan:
         """Write a part of the timeline's nodes, given with those behind it."""
         nodes, later = parts
         segment = self._begin_segment(f"segment_{len(self.calls)}")
+        columns = [*timeline.columns.values()]
         for ref, column in timeline.columns.items():
-            name = ref.id if ref.port == "o1" else f"{ref.id}_{ref.port}"
-            segment.add_column(ref, timeline.stream.types[column], name)
+            segment.add_column(ref, timeline.stream.types[column], name_column(ref))
         if previous is not None:
             segment.carry_in(previous, find_carried_refs([*nodes, *later], previous, timeline))
+        else:
+            columns += self._add_silent_columns(segment, timeline)
         for node in nodes:
             segment.add(node)
             self._record_counters(node, segment, timeline)
-        groups = group_refs(find_exports(timeline, nodes), segment)
+        found = timeline.silent.keys() if previous is None else ()
+        made = {node.id for node in nodes}.union(ref.id for ref in found)
+        left = [ref for ref in timeline.exports if ref.id in made and ref not in timeline.columns]
+        groups = group_refs(left, segment)
         carried = segment.carry_out(find_carried_refs(later, segment, timeline))
         extra = [OutputGroup(frozenset(), carried)] if carried else []
         function, text = loop_code.write_batch_loop(segment, groups + extra)
@@ -312,9 +317,9 @@ class Plan:
         call = SegmentCall(
             function=function,
             source=timeline.stream.index,
-            columns=list(timeline.columns.values()),
+            columns=columns,
             carries=previous is not None,
-            groups=[self._publish(group, segment, timeline, nodes) for group in groups],
+            groups=[self._publish(group, left, segment, timeline) for group in groups],
             carried=[v.type for v in carried],
             input=timeline.input,
             spans=segment.spans,
@@ -326,15 +331,22 @@ class Plan:
         self._finish(segment)
         return segment
 
+    def _add_silent_columns(self, segment: Segment, timeline: Timeline) -> list[int]:
+        """Read outputs that are not in every row of the stream; return the places of columns."""
+        for ref, (column, _) in timeline.silent.items():
+            segment.add_silent(ref, timeline.stream.types[column], name_column(ref))
+            self._count_passed(ref, segment, timeline)
+        return [*itertools.chain(*timeline.silent.values())]
+
     def _publish(
-        self, group: OutputGroup, segment: Segment, timeline: Timeline, nodes: list[Node]
+        self, group: OutputGroup, refs: list[Ref], segment: Segment, timeline: Timeline
     ) -> tuple[int, bool]:
         """Give the group a stream, in which its refs are found: (stream, has every row)."""
         stream = self._timelines.add_stream(
             [c.type for c in group.columns], timeline.stream.progress
         )
         columns = {variable: place for place, variable in enumerate(group.columns)}
-        for ref in find_exports(timeline, nodes):
+        for ref in refs:
             column = columns.get(segment.variables[ref])
             if column is not None:
                 timeline.places[ref] = (stream.index, column)
@@ -392,14 +404,15 @@ def code_kinds(nodes: Iterable[Node]) -> set[str]:
     return {"text", "integer"} if takes_text else {"text"}
 
 
-def cut_nodes(nodes: list[Node]) -> list[list[Node]]:
+def cut_nodes(timeline: Timeline) -> list[list[Node]]:
     """Cut the nodes of a timeline into parts, each of which is one loop.
 
-    What is a key inside a key has to be known before the loop in which it is one.
+    What is a key inside a key has to be known before the loop in which it is one. The first loop
+    finds out where silent outputs of the operator that makes the rows have messages.
     """
-    parts: list[list[Node]] = []
-    made: set[str] = set()
-    for node in nodes:
+    made = {ref.id for ref in timeline.silent}
+    parts: list[list[Node]] = [[]] if made else []
+    for node in timeline.nodes:
         spaces = [s for s in node.operator.state.values() if isinstance(s, Space)]
         keys = {node.inputs[port].id for space in spaces for port in space.ports}
         if not parts or len(parts[-1]) == SEGMENT_LIMIT or keys & made:
@@ -416,10 +429,9 @@ def find_carried_refs(nodes: list[Node], segment: Segment, timeline: Timeline) -
     return [r for r in refs if r in segment.variables and r not in timeline.columns]
 
 
-def find_exports(timeline: Timeline, nodes: list[Node]) -> list[Ref]:
-    """Return the refs of these nodes that are read outside of the timeline."""
-    own = {node.id for node in nodes}
-    return [ref for ref in timeline.exports if ref.id in own and ref not in timeline.columns]
+def name_column(ref: Ref) -> str:
+    """Return the name of a column of a stream in generated text, unless it is taken."""
+    return ref.id if ref.port == "o1" else f"{ref.id}_{ref.port}"
 
 
 def group_refs(refs: list[Ref], segment: Segment) -> list[OutputGroup]:

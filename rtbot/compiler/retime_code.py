@@ -73,13 +73,15 @@ class RetimeWriter:
     def _name_outputs(self) -> dict[str, str]:
         """Return names for the node's outputs, and the text of each as it is stored.
 
-        Beside them `results` are the locals that take what a step returns for them.
+        Beside them `results` are the locals that take what a step returns for them. The flags of
+        silent ones are behind all.
         """
         node, make_name = self.node, self.segment.make_name
-        chosen = node.operator.choose_outputs(node.values) if node.operator.returns else {}
+        declared = node.declared_outputs
+        chosen = declared if node.operator.returns else {}
         returned = {name: make_name(f"{node.id}_{name}") for name in node.operator.returns}
         self.results += returned.values()
-        outputs = {}
+        outputs, flags = {}, []
         for port in node.outputs:
             type_ = node.types[port]
             name = make_name(f"{node.id}_{port}")
@@ -90,7 +92,10 @@ class RetimeWriter:
                 outputs[valid] = valid
             if not chosen:
                 self.results += [name, valid] if valid else [name]
-        return outputs
+            if declared[port].silent:
+                flags.append(make_name(f"{name}_on"))
+                self.results.append(flags[-1])
+        return outputs | {flag: flag for flag in flags}
 
     def _write_run(self) -> list[str]:
         """Write what is done for a key: its rows, then what is due behind them."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.calls import KeyColumn
@@ -178,6 +179,13 @@ class Segment:
         valid = self.make_name(f"{name}_valid") if kind.nullable else None
         self.columns.append((text, valid))
         self.variables[ref] = LoopVariable(text, valid, kind, frozenset())
+
+    def add_silent(self, ref: Ref, kind: Type, name: str) -> None:
+        """Return a column of the stream that has a message where the column behind it is true."""
+        self.add_column(ref, kind, name)
+        flag = self.make_name(f"{name}_on")
+        self.columns.append((flag, None))
+        self.variables[ref] = replace(self.variables[ref], conditions=frozenset({flag}))
 
     def add_keys(self, node: Node, space: int, ports: Sequence[str]) -> dict[str, str]:
         """Return columns of the places that a space has for the values of these ports."""

@@ -7,7 +7,13 @@ import itertools
 from typing import TYPE_CHECKING
 
 from rtbot.compiler.calls import SpaceLayout
-from rtbot.compiler.generated_text import Conditions, format_load, format_store, indent_lines
+from rtbot.compiler.generated_text import (
+    Conditions,
+    format_constant,
+    format_load,
+    format_store,
+    indent_lines,
+)
 from rtbot.compiler.step_signature import (
     find_leave,
     find_port_kind,
@@ -23,7 +29,9 @@ from rtbot.compiler.window_code import (
     write_span,
     write_time_window,
 )
+from rtbot.numeric.ieee import is_older
 from rtbot.operator import (
+    NEVER,
     Cells,
     Kept,
     Numbers,
@@ -195,12 +203,36 @@ class StepCall:
             for name, field in item.fields.items()
         ]
         kind = find_port_kind(self.node, item.ports[0])
-        layout = SpaceLayout(f"{self.node.id}.{item.name}", kind, fields)
+        ttl = self.node.values[item.ttl] if item.ttl else None
+        if ttl is not None:
+            fields.append((Space.RENEWED, "integer", NEVER))
+        layout = SpaceLayout(f"{self.node.id}.{item.name}", kind, fields, ttl)
         index = self.segment.layout.add_space(layout)
-        known = {f"{item.name}_{name}": f"space{index}_{name}" for name in item.fields}
-        self.segment.arrays += known.values()
+        arrays = {name: f"space{index}_{name}" for name, *_ in fields}
+        self.segment.arrays += arrays.values()
         places = self.segment.add_keys(self.node, index, item.ports)
+        if ttl is not None:
+            self._write_expiry(item, arrays, places)
+        known = {f"{item.name}_{name}": arrays[name] for name in item.fields}
         return known | {f"{item.name}_{port}": text for port, text in places.items()}
+
+    def _write_expiry(self, item: Space, arrays: dict[str, str], places: dict[str, str]) -> None:
+        """Write lines that make places as new which were not renewed for long, and renew one."""
+        ttl = self.segment.add_parameter(self.node, item.ttl)
+        renewed = arrays[Space.RENEWED]
+        self.functions.append((is_older.__name__, is_older))
+        for place in places.values():
+            starts = [
+                f"{arrays[name]}[{place}] = {format_constant(field.start)}"
+                for name, field in item.fields.items()
+            ]
+            condition = f"{place} >= 0 and is_older({renewed}[{place}], t, {ttl})"
+            self.lines += [f"if {condition}:", *indent_lines(starts, 1)]
+        ports = item.renewed_by or item.ports[:1]
+        given = [self.sources[port].valid for port in ports]
+        condition = " and ".join(valid for valid in given if valid)
+        renewing = [f"{renewed}[{places[item.ports[0]]}] = t"]
+        self.lines += [f"if {condition}:", *indent_lines(renewing, 1)] if condition else renewing
 
     def _bind_ring(self, item: Ring) -> dict[str, str]:
         size, span = self.node.values[item.size], None

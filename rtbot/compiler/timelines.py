@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import PortCounters
 from rtbot.graph.model import Ref, list_input_types, list_node_types
+from rtbot.operator import Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbot.graph.model import CheckedGraph, Node
-    from rtbot.operator import Type
 
 
 @dataclass
@@ -49,7 +49,8 @@ class Timeline:
     """A set of rows; `stream` is where they come from and `columns` which ref is which column.
 
     They come from an `input`, from a `pairing`, or from an operator with its `own` times, which
-    reads the timeline `source` and updates the frontiers `keeps`.
+    reads the timeline `source` and updates the frontiers `keeps`. Of its `silent` outputs there is
+    a column of values and one of flags, which say in which rows there is a message.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Timeline:
     own: Node | None = None
     source: Timeline | None = None
     keeps: list[int] = field(default_factory=list)
+    silent: dict[Ref, tuple[int, int]] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     exports: dict[Ref, None] = field(default_factory=dict)
     places: dict[Ref, tuple[int, int]] = field(default_factory=dict)
@@ -124,7 +126,7 @@ class Timelines:
 
     def _add(self, timeline: Timeline) -> None:
         self.all.append(timeline)
-        self.of.update(dict.fromkeys(timeline.columns, timeline))
+        self.of.update(dict.fromkeys((*timeline.columns, *timeline.silent), timeline))
 
     def _assign(self, node: Node) -> None:
         timeline = self._find_timeline(node)
@@ -180,6 +182,10 @@ class Timelines:
             source.exports[ref] = None
         outputs = {Ref(node.id, port): k for k, port in enumerate(node.outputs)}
         types = [node.types[port] for port in node.outputs]
+        declared = node.declared_outputs
+        flagged = [ref for ref in outputs if declared[ref.port].silent]
+        silent = {ref: (outputs.pop(ref), len(types) + k) for k, ref in enumerate(flagged)}
+        types += [Type("boolean")] * len(silent)
         index, shift = source.stream.origin
         before = len(self.progress)
         if node.operator.frontier == "shift":
@@ -189,7 +195,9 @@ class Timelines:
             index, shift = self._add_frontier("own", behind), 0
         stream = self.add_stream(types, (index, shift))
         keeps = list(range(before, len(self.progress)))
-        return Timeline(node.id, stream, outputs, own=node, source=source, keeps=keeps)
+        return Timeline(
+            node.id, stream, outputs, own=node, source=source, keeps=keeps, silent=silent
+        )
 
 
 def _come_together(node: Node, timeline: Timeline) -> bool:

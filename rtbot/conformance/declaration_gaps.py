@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.graph.check.wiring import count_arity
 from rtbot.operator.relation import Relation
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def _list_example_gaps(cls: type[Operator]) -> Iterator[str]:
     if example is None:
         yield "it has no example"
         return
-    ports = cls.ports(count_arity(cls, example.inputs))
+    ports = cls.ports(cls.count_arity(example.inputs))
     if list(example.inputs) != ports and not issubclass(cls, Relation):
         yield f"the example has rows for {', '.join(example.inputs)}, the inputs are {ports}"
     unknown = set(example.parameters) - set(cls.parameters)

@@ -51,6 +51,17 @@ def map_elements(records: Mapping[str, Sequence[str]]) -> dict[str, str]:
     return {one: name for name, elements in list_vectors(records).items() for one in elements}
 
 
+def group_series(
+    names: Iterable[str], records: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """Return the series of every output: of a vector its elements, else it alone."""
+    wholes = map_elements(records)
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(wholes.get(name, name), []).append(name)
+    return found
+
+
 def list_places(elements: Sequence[str]) -> tuple[str, ...]:
     """Return the numbers of the elements, as names of fields."""
     return tuple(str(place) for place in range(len(elements)))

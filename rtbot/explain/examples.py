@@ -31,7 +31,7 @@ class ExampleGraph:
         for name, parameter in operator.parameters.items():
             if isinstance(parameter, Choices):
                 given[name] = parameter.split(given[name])
-        named = operator.choose_outputs(given) if operator.returns else {}
+        named = operator.outputs_for(given, 1) if operator.returns else {}
         aliases = {port: named[port].alias if named else port for port in self.example.outputs}
         self.outputs = {p: f"{ID}.{name}" if several else ID for p, name in aliases.items()}
 

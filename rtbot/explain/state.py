@@ -69,11 +69,7 @@ def format_state(found: dict[str, Any], name: str) -> str:
                 f"{pairing['bytes']:,} bytes for rows that wait{shared}, and "
                 f"{pairing['bytes_per_waiting_row']} per row that does: how many, the data decide"
             )
-    parts += [
-        f"{space['bytes_per_key']} bytes for every key inside the key: how many, the data decide"
-        for space in found["spaces"]
-        if space["used_by"] == [name]
-    ]
+    parts += [_format_space(space) for space in found["spaces"] if space["used_by"] == [name]]
     return "; ".join(parts) or "none"
 
 
@@ -81,6 +77,12 @@ def _format_others(kept: dict[str, Any], name: str, phrase: str) -> str:
     """Return a phrase of which operators use the same beside one; "" if none does."""
     others = [user for user in kept["used_by"] if user != name]
     return phrase.format(join_words(others)) if others else ""
+
+
+def _format_space(space: dict[str, Any]) -> str:
+    """Return what is kept for keys inside a key, in words."""
+    of = "every key inside the key" + (" that is not forgotten" if space["ttl"] is not None else "")
+    return f"{space['bytes_per_key']} bytes for {of}: how many, the data decide"
 
 
 def format_window(window: dict[str, Any]) -> str:
@@ -139,7 +141,7 @@ def _describe_space(space: SpaceLayout) -> dict[str, Any]:
     """Return what is kept for every key inside a key: its words, its place, its fields."""
     bytes_ = KEY_BYTES + sum(1 if kind == "boolean" else WORD for _, kind, _ in space.fields)
     node, _, name = space.name.rpartition(".")
-    return {"of": name, "bytes_per_key": bytes_, "used_by": [node]}
+    return {"of": name, "bytes_per_key": bytes_, "ttl": space.ttl, "used_by": [node]}
 
 
 def _describe_pairing(plan: Plan, call: PairCall) -> dict[str, Any]:

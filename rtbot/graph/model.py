@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from rtbot.expression import Expression
-    from rtbot.operator import Operator, Type
+    from rtbot.operator import Operator, Out, Type
 
 
 MAX_DELTA_ROWS = 10_000_000
@@ -124,6 +124,12 @@ class Node:
     def outputs(self) -> list[str]:
         """Names of the output ports."""
         return [port for port in self.types if port not in self.inputs]
+
+    @property
+    def declared_outputs(self) -> Mapping[str, Out]:
+        """The declarations of the output ports, without elements of vectors."""
+        arity = self.operator.count_arity(list_whole_ports(self.inputs))
+        return self.operator.outputs_for(self.values, arity)
 
     @property
     def roles(self) -> dict[str, str]:

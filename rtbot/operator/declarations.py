@@ -226,7 +226,9 @@ class Out:
     A `variadic` output `o` has one port per variadic input, of the same type. Instead of a `named`
     one there are ports that the operator's own text names. One that `repeats` may have several
     messages of one time, in an order that means something: it is paired with nothing. `source` is
-    which of the `returns` of the operator's steps it is, if it has these.
+    which of the `returns` of the operator's steps it is, if it has these. Of a `silent` one the
+    step says each time whether it has a message: behind its value (and valid flag) it returns true,
+    or false for none.
     """
 
     kind: str
@@ -236,6 +238,7 @@ class Out:
     variadic: bool = False
     named: bool = False
     repeats: bool = False
+    silent: bool = False
     source: str = ""
     name: str = ""
 
@@ -339,12 +342,20 @@ class Space:
     which are of the same kind, are looked up. NaN is a value like others, and -0.0 is 0.0.
 
     A place whose fields all have their `start` may be given to another value: a step that is done
-    with a value puts them back.
+    with a value puts them back. If `ttl` is the name of a Duration parameter, and a graph gives it,
+    a value that was not renewed for so long has its `start` again, before the step sees its place.
+    What renews it is a row in which all ports of `renewed_by` have a message; if there are none,
+    the first of `ports`.
     """
 
     ports: tuple[str, ...]
     fields: Mapping[str, Scalar]
+    ttl: str = ""
+    renewed_by: tuple[str, ...] = ()
     name: str = ""
+
+    RENEWED: ClassVar[str] = "renewed"
+    """The field of the time since which a value lives, where there is a `ttl`."""
 
     def arguments(self) -> list[str]:
         """Return the names of what a step takes of it."""

@@ -18,8 +18,8 @@
 A step sees one row of one key: its arguments are found by name (ports, `PORT_valid` of nullable
 ports, `time`, parameters, state; of a variadic port `i` the tuples `i` and `i_valid`). It returns,
 in this order: the emission code (only if `silent`, `faults` or `sets_time`), the time (only if
-`sets_time`), the outputs (a nullable output as value and valid flag), and every scalar of its state
-in the order of declaration.
+`sets_time`), the outputs (a nullable output as value and valid flag; a silent one has a flag behind
+these: whether it has a message), and every scalar of its state in the order of declaration.
 
 An operator with `sets_time` may declare what happens at a time, beside what happens at a row: a
 second step named `close`, and the state `due = Scalar("integer", NEVER)`. As soon as the frontier
@@ -64,7 +64,7 @@ from rtbot.operator.declarations import (
 from rtbot.operator.step_source import shorten_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 SILENT, EMIT, DOMAIN, EMIT_AGAIN = 0, 1, 2, 3
 """Emission codes of a step: nothing; a message; no message, counted under `domain`; a message, and
@@ -113,7 +113,7 @@ class Operator:
     sets_time: ClassVar[bool] = False
     gathers: ClassVar[bool] = False
     returns: ClassVar[tuple[str, ...]] = ()
-    """Names of what a step returns in place of the outputs, where `choose_outputs` picks these."""
+    """Names of what a step returns in place of the outputs, where `outputs_for` picks these."""
     frontier: ClassVar[str | Scalar] = "copy"
     """copy; shift (adds the parameter `shift`); state (the scalar named `frontier` of the state,
     and the frontier of its source where that is the greatest int64)."""
@@ -256,12 +256,32 @@ class Operator:
     @classmethod
     def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:  # noqa: ARG003 (for overriding)
         """Return the rows until the first output; override it where the first ones are silent."""
-        return WarmUp(1, certain=not cls.silent and cls.keep is None)
+        chooses = cls.silent or any(out.silent for out in cls.outputs.values())
+        return WarmUp(1, certain=not chooses and cls.keep is None)
 
     @classmethod
-    def choose_outputs(cls, values: Mapping[str, Any]) -> Mapping[str, Out]:  # noqa: ARG003
-        """Return the outputs by port; override it where parameters choose them."""
-        return cls.outputs
+    def count_arity(cls, ports: Collection[str]) -> int:
+        """Return how many ports each variadic port has, if these are fed; 1 if none is variadic."""
+        arity = 0
+        for name, port in cls.inputs.items():
+            if port.variadic:
+                numbers = [p[len(name) :] for p in ports if p.startswith(name)]
+                fed = [int(n) for n in numbers if n.isdigit()]
+                arity = max(arity, port.shortest, *fed)
+        return max(arity, 1)
+
+    @classmethod
+    def outputs_for(
+        cls,
+        values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
+        arity: int,
+    ) -> Mapping[str, Out]:
+        """Return the outputs by port; override it where parameters, or the arity, choose them."""
+        found: dict[str, Out] = {}
+        for name, out in cls.outputs.items():
+            ports = [f"{name}{k + 1}" for k in range(arity)] if out.variadic else [name]
+            found |= dict.fromkeys(ports, out)
+        return found
 
     @classmethod
     def lost(
@@ -286,14 +306,14 @@ class Operator:
         """Return the output types; `inputs` are those after pairing (may, last are nullable)."""
         generic = next((t for p, t in inputs.items() if cls.port(p).kind in ("T", "N")), None)
         result: dict[str, Type] = {}
-        for name, out in cls.choose_outputs(values).items():
+        for port, out in cls.outputs_for(values, cls.count_arity(inputs)).items():
             if out.variadic:
-                result |= {f"{name}{k + 1}": t for k, t in enumerate(inputs.values())}
+                result[port] = [*inputs.values()][int(port.removeprefix(out.name)) - 1]
             elif out.kind in ("T", "N"):
-                assert generic is not None, f"{cls.__name__}.{name} has no input of kind T or N"
-                result[name] = generic.as_nullable(nullable=out.nullable)
+                assert generic is not None, f"{cls.__name__}.{port} has no input of kind T or N"
+                result[port] = generic.as_nullable(nullable=out.nullable)
             else:
-                result[name] = Type(out.kind, out.nullable)
+                result[port] = Type(out.kind, out.nullable)
         return result
 
 

@@ -201,7 +201,11 @@ class Aggregate(Operator, abstract=True):
     returns = tuple(KINDS)
 
     @classmethod
-    def choose_outputs(cls, values: Mapping[str, Any]) -> dict[str, Out]:
+    def outputs_for(
+        cls,
+        values: Mapping[str, Any],
+        arity: int,  # noqa: ARG003 (one input)
+    ) -> dict[str, Out]:
         """One for each word of `how`, but four for `ohlc`."""
         found: dict[str, Out] = {}
         for word in values["how"]:

@@ -6,21 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import graph_error
 from rtbot.core.source_span import SourceSpan
+from rtbot.numeric.ieee import is_older
 from rtbot.operator import (
     EMIT,
     SILENT,
     UNREAD,
     Cells,
     Choice,
+    Duration,
     Example,
     In,
-    Integer,
     Number,
     Operator,
     Out,
     Scalar,
     Space,
+    Span,
+    TimeSpan,
     Type,
+    WindowLength,
     step,
 )
 
@@ -36,24 +40,20 @@ def check_keys(inputs: Mapping[str, Type]) -> None:
             raise graph_error("RT125", SourceSpan(), f"{port} has keys, which are no vectors", hint)
 
 
-class MovingKeyCount(Operator):
-    """How often the value of the message is among the last `window` values, itself included.
+class KeyCount(Operator, abstract=True):
+    """What all counts of values in a window have."""
 
-    It counts from the first message on. NaN is equal to nothing, so that its count is 0.
-    """
-
-    search_terms = "value_counts, occurrences"
-    window = Integer(minimum=1, aliases=("window_size",), doc="values in the window")
+    window = WindowLength(
+        aliases=("window_size",), doc="values in the window, or its length in time"
+    )
     i1 = In("T", doc="values: numbers, integers, texts or booleans")
     o1 = Out("integer", doc="how often the value is there")
-    recent = Cells("integer", size="window", start=-1)
-    place = Scalar("integer", 0)
     counts = Space(("i1",), {"count": Scalar("integer", 0)})
-    example = Example(
-        parameters={"window": 3},
-        inputs={"i1": [(1, 7.0), (2, 7.0), (3, 8.0), (4, 8.0), (5, 7.0)]},
-        outputs={"o1": [(1, 1), (2, 2), (3, 1), (4, 2), (5, 1)]},
-    )
+
+    @classmethod
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:
+        """Places of the values in the window, with their times where it is one of time."""
+        return MovingKeyCountByTime if isinstance(values["window"], TimeSpan) else MovingKeyCount
 
     @classmethod
     def output_types(
@@ -65,6 +65,23 @@ class MovingKeyCount(Operator):
         check_keys(inputs)
         return {"o1": Type("integer")}
 
+
+class MovingKeyCount(KeyCount):
+    """How often the value of the message is among the last `window` values, itself included.
+
+    It counts from the first message on. A window of time, such as `5s`, has the messages of
+    (t - 5s, t]. NaN is equal to nothing, so that its count is 0.
+    """
+
+    search_terms = "value_counts, occurrences"
+    recent = Cells("integer", size=lambda values: values["window"], start=-1)
+    place = Scalar("integer", 0)
+    example = Example(
+        parameters={"window": 3},
+        inputs={"i1": [(1, 7.0), (2, 7.0), (3, 8.0), (4, 8.0), (5, 7.0)]},
+        outputs={"o1": [(1, 1), (2, 2), (3, 1), (4, 2), (5, 1)]},
+    )
+
     @step
     def step(i1, window, recent, recent_first, place, counts_count, counts_i1):
         leaving = recent[recent_first + place]
@@ -74,6 +91,29 @@ class MovingKeyCount(Operator):
         counts_count[counts_i1] += 1
         place = place + 1 if place + 1 < window else 0
         return counts_count[counts_i1] if i1 == i1 else 0, place
+
+
+@step
+def count_in_time(
+    i1, time, window, counts_count, counts_i1, recent_count, recent_time, recent_time_first,
+    recent_place, recent_place_first,
+):  # fmt: skip
+    """The step of MovingKeyCount for windows of time."""
+    left = 0
+    while left < recent_count and is_older(recent_time[recent_time_first + left], time, window):
+        counts_count[recent_place[recent_place_first + left]] -= 1
+        left += 1
+    recent_time[recent_time_first + recent_count] = time
+    recent_place[recent_place_first + recent_count] = counts_i1
+    counts_count[counts_i1] += 1
+    return counts_count[counts_i1] if i1 == i1 else 0, left, recent_count + 1 - left
+
+
+class MovingKeyCountByTime(KeyCount, variant_of="MovingKeyCount"):
+    """The count in a window of time."""
+
+    recent = Span({"time": "integer", "place": "integer"})
+    step = count_in_time
 
 
 @step
@@ -112,6 +152,7 @@ class KeyedVariable(Operator):
     t names a key and gets its latest value at or before t, or `default_value` if there is none, or
     in mode `exists` whether there is one. The answer comes once it is certain: when keys and values
     have passed t. A key without a value of the same time, or the other way round, does nothing.
+    With `ttl` a value that came at t is forgotten from t + ttl on, unless the key has another one.
     """
 
     search_terms = "dictionary, key_value, lookup"
@@ -124,12 +165,18 @@ class KeyedVariable(Operator):
     default_value = Number(
         required=False, default=0.0, doc="the answer for a key that has no value"
     )
+    ttl = Duration(required=False, minimum=1, doc="how long a value counts")
     i1 = In("T", alias="key", role="may", doc="keys: numbers, integers, texts or booleans")
     i2 = In("number", alias="value", role="may", doc="their values")
     c1 = In("T", alias="query", role="may", doc="keys that are asked for")
     c2 = In("T", alias="heartbeat", role=UNREAD, optional=True, doc="no answer waits for it")
     o1 = Out("number", doc="answers, at the times of the queries")
-    held = Space(("i1", "c1"), {"value": Scalar("number", 0.0), "known": Scalar("boolean", False)})
+    held = Space(
+        ("i1", "c1"),
+        {"value": Scalar("number", 0.0), "known": Scalar("boolean", False)},
+        ttl="ttl",
+        renewed_by=("i1", "i2"),
+    )
     silent = True
     example = Example(
         parameters={"default_value": -1.0},

@@ -6,7 +6,8 @@ and lists of arguments that are made once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,15 +15,32 @@ from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
 from rtbot.core.arrays import allocate_columns, put_nulls
 from rtbot.core.batch import Batch
-from rtbot.core.vector_names import VECTOR
+from rtbot.core.vector_names import VECTOR, group_series, list_vectors
 from rtbot.runtime.keyed_call import KeyedCall
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rtbot.core.batch import Column
     from rtbot.runtime.session import Session
+
+
+class OutputBuffer(NamedTuple):
+    """The buffers of an output, several columns of values if it is a vector.
+
+    `series` are those of its elements, `starts` and `time` those of its stream. All but `valid` are
+    memoryviews, which are read faster than arrays.
+    """
+
+    name: str
+    series: Sequence[str]
+    starts: Any
+    time: Any
+    values: list[Any]
+    valid: np.ndarray | None
+    kind: str
+
 
 AHEAD = 1024
 """Rows for which `BufferedPath` reserves room at a time."""
@@ -123,10 +141,23 @@ class BufferedPath(PushPath):
             else:
                 self.calls += self._bind_retime(call)
         self._count()
-        self.outputs = []
-        for name, (stream, place) in plan.places.items():
-            target, kind = self.buffers[stream], plan.streams[stream].types[place].kind
-            self.outputs.append((name, target, target.columns[place], kind))
+        self.cells: list[Any] = [memoryview(column.value) for column in self.source.columns]
+        self.flags = [c.valid for c in self.source.columns if c.valid is not None]
+        groups = group_series(plan.places, plan.records)
+        self.outputs = [self._find_output(name, series) for name, series in groups.items()]
+
+    def _find_output(self, name: str, series: Sequence[str]) -> OutputBuffer:
+        plan = self.session.plan
+        places = [plan.places[one] for one in series]
+        columns = [self.buffers[stream].columns[place] for stream, place in places]
+        stream, place = places[0]
+        kind = (
+            VECTOR if name in list_vectors(plan.records) else plan.streams[stream].types[place].kind
+        )
+        buffer = self.buffers[stream]
+        starts, time = memoryview(buffer.starts), memoryview(buffer.time)
+        values = [memoryview(column.value) for column in columns]
+        return OutputBuffer(name, series, starts, time, values, columns[0].valid, kind)
 
     def _count(self) -> None:
         """Find where rows that wait at the ports are counted, of all keys and of each."""
@@ -202,8 +233,11 @@ class BufferedPath(PushPath):
         self.slot[0] = slot
         source.starts[1] = 1
         source.time[0] = time
+        if self.kind == VECTOR:
+            self._fill_vector(value)
+            return
         if self.fields:
-            self._fill_fields(value)
+            self._fill_record(value)
             return
         column = source.columns[0]
         if column.valid is not None:
@@ -215,37 +249,43 @@ class BufferedPath(PushPath):
             value = np.nan if self.kind == "number" else 0
         column.value[0] = value
 
-    def _fill_fields(self, value: Any) -> None:
-        if value is None:  # a vector that is null has nothing but nulls
-            cells: Sequence[Any] = [None] * len(self.fields)
-        else:
-            cells = value if self.kind == VECTOR else [value[one.name] for one in self.fields]
+    def _fill_vector(self, value: Sequence[float] | None) -> None:
+        for flag in self.flags:
+            flag[0] = value is not None
+        for column, cell in zip(self.cells, value or [math.nan] * len(self.cells), strict=True):
+            column[0] = cell
+
+    def _fill_record(self, value: Mapping[str, Any]) -> None:
         if any(field.type.kind == "text" for field in self.fields):
             self.session.ingest.tidy()
-        for field, cell, column in zip(self.fields, cells, self.source.columns, strict=True):
-            kind = field.type.kind
+        for field, column in zip(self.fields, self.source.columns, strict=True):
+            kind, cell = field.type.kind, value[field.name]
             if column.valid is not None:
                 column.valid[0] = cell is not None
             if kind == "text":
-                cell = self.session.texts.code(cell)  # noqa: PLW2901 (as columns have it)
+                cell = self.session.texts.code(cell)
             elif cell is None:
-                cell = np.nan if kind == "number" else 0  # noqa: PLW2901
+                cell = np.nan if kind == "number" else 0
             column.value[0] = cell
 
     def _collect_released(self, key: Any) -> dict[str, Any]:
         session = self.session
         released: dict[str, Any] = {}
-        for name, batch, column, kind in self.outputs:
-            count = int(batch.starts[1])
+        for name, series, starts, time, columns, valid, kind in self.outputs:
+            count = starts[1]
             if not count:
                 continue
-            values = column.value[:count].tolist()
-            if kind == "text":  # where null, whatever code there is
+            values: list[Any] = columns[0][:count].tolist()
+            if kind == VECTOR:
+                cells = [column[:count].tolist() for column in columns]
+                values = [list(row) for row in zip(*cells, strict=True)]
+            elif kind == "text":  # where null, whatever code there is
                 values = [session.texts.text(v) for v in values]
-            if column.valid is not None:
-                values = put_nulls(values, column.valid[:count])
-            session.rows[name] += count
-            times = batch.time[:count].tolist()
+            if valid is not None:
+                values = put_nulls(values, valid[:count])
+            for one in series:
+                session.rows[one] += count
+            times = time[:count].tolist()
             if self.keyed:
                 released[name] = [(key, t, v) for t, v in zip(times, values, strict=True)]
             else:

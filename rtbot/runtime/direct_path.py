@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbot.compiler.calls import PairCall, SegmentCall
-from rtbot.core.vector_names import VECTOR
+from rtbot.core.vector_names import VECTOR, group_series, list_vectors
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
@@ -35,9 +35,26 @@ def take_record(function: Any, fields: Sequence[Field]) -> Any:
     return lambda slot, time, value, *state: function(slot, time, *choose(value), *state)
 
 
-def take_vector(function: Any) -> Any:
-    """Return the function as one that takes the elements of a vector as a list."""
-    return lambda slot, time, value, *state: function(slot, time, *value, *state)
+class OutputPlace(NamedTuple):
+    """Where a function returns an output: its flag, its values and their valid flag.
+
+    `series` are those of its elements, `take` returns a vector of what the function returned.
+    """
+
+    name: str
+    series: Sequence[str]
+    flag: int
+    values: Sequence[int]
+    valid: int | None
+    take: Any
+
+
+def take_values(places: Sequence[int]) -> Any:
+    """Return a function from what a generated function returned to the vector at these places."""
+    if len(places) == 1:
+        return lambda found: [found[places[0]]]
+    choose = itemgetter(*places)
+    return lambda found: list(choose(found))
 
 
 def take_spans(function: Any, runner: Executor) -> Any:
@@ -72,13 +89,12 @@ class DirectPath(PushPath):
         self.function = self.generated
         if call.spans:
             self.function = take_spans(self.generated, session.runner)
-        if self.kind == VECTOR:
-            self.function = take_vector(self.function)
-        elif self.feed.type.fields:
+        self.spread = self.kind == VECTOR
+        if self.feed.type.fields and not self.spread:
             self.function = take_record(self.function, self.spec.fields)
         places = self._locate_outputs()
-        self.nullable = places if any(valid is not None for *_, valid in places) else []
-        self.outputs = [(name, flag, place) for name, flag, place, _ in places]
+        self.nullable = [one for one in places if one.valid is not None]
+        self.outputs = [(one.name, one.series, one.flag, one.values[0], one.take) for one in places]
         self.rows, self.counts, self.runner = session.rows, self.feed.counts, session.runner
 
     @staticmethod
@@ -101,41 +117,54 @@ class DirectPath(PushPath):
         """Return the function that the path calls."""
         return [self.generated]
 
-    def _locate_outputs(self) -> list[tuple[str, int, int, int | None]]:
-        """Return, per output, where its flag, its value and its valid flag are returned."""
+    def _locate_outputs(self) -> list[OutputPlace]:
+        """Return where the outputs are returned."""
+        plan = self.session.plan
+        vectors = list_vectors(plan.records)
         found: dict[tuple[int, int], tuple[int, int, int | None]] = {}
         place = 0
         for index, _ in self.call.groups:
             flag = place
             place += 1
-            for column, kind in enumerate(self.session.plan.streams[index].types):
+            for column, kind in enumerate(plan.streams[index].types):
                 found[index, column] = (flag, place, place + 1 if kind.nullable else None)
                 place += 1 + kind.nullable
-        return [
-            (name, *found[where])
-            for name, where in self.session.plan.places.items()
-            if where in found
-        ]
+        outputs = []
+        for name, series in group_series(plan.places, plan.records).items():
+            wheres = [found[plan.places[one]] for one in series if plan.places[one] in found]
+            if wheres:
+                flag, _, valid = wheres[0]
+                places = [place for _, place, _ in wheres]
+                take = take_values(places) if name in vectors else None
+                outputs.append(OutputPlace(name, series, flag, places, valid, take))
+        return outputs
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
         self.feed.view[slot] = time
         self.counts["arrived"] += 1
         runner = self.runner
-        found = self.function(slot, time, value, runner.F, runner.I)
+        if self.spread:
+            found = self.function(slot, time, *value, runner.F, runner.I)
+        else:
+            found = self.function(slot, time, value, runner.F, runner.I)
         if self.nullable:
             found = self._with_nulls(found)
         rows, keyed = self.rows, self.keyed
         released: dict[str, Any] = {}
-        for name, flag, place in self.outputs:
+        for name, series, flag, place, take in self.outputs:
             if found[flag]:
-                rows[name] += 1
-                released[name] = [(key, time, found[place]) if keyed else (time, found[place])]
+                for one in series:
+                    rows[one] += 1
+                cell = found[place]
+                if take is not None and cell is not None:
+                    cell = take(found)
+                released[name] = [(key, time, cell) if keyed else (time, cell)]
         return released
 
     def _with_nulls(self, found: tuple[Any, ...]) -> list[Any]:
         """Return what the function returned, None where a valid flag is false."""
         values = list(found)
-        for _, _, place, valid in self.nullable:
-            if valid is not None and not found[valid]:
-                values[place] = None
+        for one in self.nullable:
+            if one.valid is not None and not found[one.valid]:
+                values[one.values[0]] = None
         return values

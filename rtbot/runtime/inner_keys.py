@@ -2,7 +2,8 @@
 
 The rows of a push get their places before a loop runs, all at once, so that generated code never
 hashes. A place whose state is as at the start is as if it were not there: it is given back when
-room is short, which no result shows.
+room is short, which no result shows. Where keys have a `ttl`, so is one that no later row of its
+owner can find: one that was renewed long before another of its owner.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 
 from rtbot.core.arrays import grow_array
 from rtbot.core.batch import DTYPES
+from rtbot.core.times import INT64_MIN
+from rtbot.operator.declarations import Space
 from rtbot.runtime.keys import KeyTable
 from rtbot.runtime.state_owner import check_places, check_words
 
@@ -152,9 +155,9 @@ class InnerKeys:
 
     def sweep(self) -> bool:
         """Give back the places of those whose state is as at the start, and of closed keys."""
-        places, _ = self._find_owned(self.owners)
+        places, whose = self._find_owned(self.owners)
         held = np.zeros(self.keys.count, bool)
-        held[places] = self._find_changed(places)
+        held[places] = self._find_living(places, whose)
         dropped = np.setdiff1d(self.keys.find_open(), np.flatnonzero(held))
         self.keys.drop(dropped.tolist())
         self.met.clear()
@@ -174,13 +177,23 @@ class InnerKeys:
         is_owned = owners[whose] == own
         return places[is_owned], whose[is_owned]
 
-    def _find_changed(self, places: np.ndarray) -> np.ndarray:
-        """Return which of these have another state than at the start, bit for bit."""
+    def _find_living(self, places: np.ndarray, whose: np.ndarray) -> np.ndarray:
+        """Return which of these have another state than at the start, bit for bit, and still live.
+
+        `whose` they are is a number for each.
+        """
         changed = np.zeros(len(places), bool)
         for name, kind, start in self.layout.fields:
+            if name == Space.RENEWED:
+                continue
             array = self.fields[name][places]
             words = array if kind == "boolean" else array.view(np.int64)
             changed |= words != np.array(start, array.dtype).view(words.dtype)
+        if self.layout.ttl is not None and len(places):
+            renewed = self.fields[Space.RENEWED][places]
+            newest = np.full(int(whose.max()) + 1, INT64_MIN)
+            np.maximum.at(newest, whose, renewed)
+            changed &= ~find_older(renewed, newest[whose], self.layout.ttl)
         return changed
 
     # ---- saving
@@ -188,7 +201,7 @@ class InnerKeys:
     def save(self, slots: np.ndarray) -> Saved:
         """Return what these keys of the session hold; places stay, as other state has them."""
         places, whose = self._find_owned(self.owners[slots])
-        kept = self._find_changed(places)
+        kept = self._find_living(places, whose)
         places, whose = places[kept], whose[kept]
         arrays = {"place": places.astype(np.int64), "owner": whose.astype(np.int64)}
         arrays["key"] = self.keys.rows_of(places)[:, 1].copy()
@@ -213,6 +226,13 @@ class InnerKeys:
         for name, own in self.fields.items():
             check_words(name, arrays[f"field {name}"], own.dtype)
             own[places] = arrays[f"field {name}"]
+
+
+def find_older(times: np.ndarray, now: np.ndarray, span: int) -> np.ndarray:
+    """Return where times <= now - span in exact arithmetic, for times <= now."""
+    reaches = now >= INT64_MIN + span
+    older: np.ndarray = reaches & (times <= np.where(reaches, now, 0) - span)
+    return older
 
 
 def encode_keys(values: np.ndarray, kind: str) -> np.ndarray:

@@ -13,7 +13,6 @@ from rtbot.core.arrays import distinct
 from rtbot.core.errors import DataError, PlacedError, StateError, suggest_name
 from rtbot.core.modes import NOW, choose_mode
 from rtbot.core.time_formats import make_clock
-from rtbot.core.vector_names import list_vectors
 from rtbot.graph.model import collect_own
 from rtbot.runtime.exclusive import by_itself, exclusive, wait
 from rtbot.runtime.executor import Executor
@@ -39,7 +38,6 @@ from rtbot.tables.push_errors import as_given
 from rtbot.tables.split import is_column
 from rtbot.tables.string_dictionary import StringDictionary
 from rtbot.tables.time_column import describe_times
-from rtbot.tables.vector_results import join_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,7 +100,6 @@ class Session(SessionBase):
         self.time_column: TimeColumn | None = None
         self.may_get_messages = True
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
-        self.vectors = list_vectors(plan.records)
         self.specs = make_specs(plan.checked.inputs, io, chosen, self.key)
         self.clock = make_clock(io.reading, io.unit)
         codes = self.runner.list_text_codes
@@ -288,8 +285,7 @@ class Session(SessionBase):
             path = self.push_paths.get(name)
             if path is None:
                 path = self._road(name)
-            released = path.push(time, value, key)
-            return join_rows(released, self.vectors) if self.vectors else released
+            return path.push(time, value, key)
         finally:
             self.busy = False
 

@@ -84,14 +84,14 @@ def assemble_records(
 
     A vector without one of its elements is null.
     """
-    if are_elements(field.name for field in fields):
-        parts = _share_masks(parts)
     whole: np.ndarray | None = None
     there: np.ndarray | None = None
     given = [valid for _, valid in parts if valid is not None]
     if sparse and len(given) == len(parts):
         there = np.logical_or.reduce(given)
         whole = None if there.all() else there
+    if are_elements(field.name for field in fields):
+        parts = _share_masks(parts)
     values: list[Values] = []
     masks: list[np.ndarray | None] = []
     for field, (cells, valid) in zip(fields, parts, strict=True):

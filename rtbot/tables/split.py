@@ -103,7 +103,7 @@ def _is_one_table(data: Mapping[str, Any], specs: Mapping[str, AnySpec]) -> bool
 def _split_wide(form: LazyTable, spec: TableSpec) -> Columns:
     """Return the messages of an input in a wide table."""
     if spec.fields:
-        return convert_table(form, replace(spec, sparse=True))
+        return convert_table(form, replace(spec, sparse=True, nullable=False))
     strict = replace(spec, value=spec.value or spec.name, nullable=False)
     return replace(convert_table(form, strict), nulls=0)
 

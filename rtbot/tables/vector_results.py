@@ -49,19 +49,6 @@ def _join_table(parts: Sequence[Mapping[str, Any]]) -> OutputTable:
     )
 
 
-def join_rows(released: dict[str, Any], vectors: Vectors) -> dict[str, Any]:
-    """Return rows (..., value) by output, those of elements as one of lists; null is None."""
-    found = released
-    for name, elements in vectors.items():
-        if elements[0] in found:
-            parts = [found.pop(one) for one in elements]
-            found[name] = [
-                (*rows[0][:-1], None if rows[0][-1] is None else [row[-1] for row in rows])
-                for rows in zip(*parts, strict=True)
-            ]
-    return found
-
-
 def split_rows(released: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
     """Return rows by series, those of vectors for each element."""
     found: dict[str, Any] = {}

@@ -274,6 +274,7 @@ STEP = PORTS + "total = Scalar('number', 0.0)\n\n@step\n"
 DUE = PORTS + "due = Scalar('integer', NEVER)\nsilent = True\nsets_time = True\n"
 CLOSE = "@step\ndef close(time):\n    return EMIT, time, 0.0, NEVER\n"
 OPEN = "@step\ndef step(i1, time):\n    return SILENT, time, i1, time + 1"
+SILENT_OUTPUT = 'i1 = In("number")\no1 = Out("number", silent=True)\n'
 
 MISTAKES = [
     (PORTS, "class WrongForTest", "neither a step nor a formula", "write a step, or a formula"),
@@ -359,6 +360,18 @@ MISTAKES = [
         "def close",
         "no state says when it is due",
         "Scalar",
+    ),
+    (
+        SILENT_OUTPUT + 'formula = "i1"',
+        "o1 = Out",
+        "o1 is silent, and made by a formula",
+        "keep",
+    ),
+    (
+        SILENT_OUTPUT + "@step\ndef step(i1):\n    return i1 + 1",
+        "return",
+        "1 value, 2 are",
+        "o1, o1_on",
     ),
     (DUE + "sets_time = False\n" + CLOSE + OPEN, "def close", "of its own", "sets_time"),
     (DUE + 'frontier = Scalar("integer", 0)\n' + CLOSE + OPEN, "frontier", "no frontier", "leave"),

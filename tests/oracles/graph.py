@@ -66,7 +66,8 @@ class Evaluation:
         if port and port not in ports:
             spec = self.operators[name]
             operator = REGISTRY[spec["type"]]
-            declared = operator.choose_outputs(settings(operator, spec, self.params))
+            arity = operator.count_arity(wiring(operator, spec))
+            declared = operator.outputs_for(settings(operator, spec, self.params), arity)
             port = next(out.name for out in declared.values() if out.alias == port)
         return ports[port or "o1"]
 

@@ -233,14 +233,15 @@ def multiplexer(rows):
     roles=lambda ports, **_: {p: "unread" if p == "c2" else "may" for p in ports},
     ports=True,
 )
-def keyed_variable(rows, mode, default_value):
+def keyed_variable(rows, mode, default_value, ttl):
     for number, (time, values) in enumerate(rows):
         if values["c1"] is ABSENT:
             continue
         found = None
-        for _, known in rows[: number + 1]:
+        for since, known in rows[: number + 1]:
             if ABSENT not in (known["i1"], known["i2"]) and same_key(known["i1"], values["c1"]):
-                found = None if known["i2"] != known["i2"] else known["i2"]
+                is_there = known["i2"] == known["i2"] and (ttl is None or time < since + ttl)
+                found = known["i2"] if is_there else None
         if mode == "exists":
             yield time, found is not None
         else:

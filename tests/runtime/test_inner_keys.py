@@ -8,6 +8,7 @@ import pytest
 import rtbot
 from rtbot.compiler.calls import SpaceLayout
 from rtbot.core.modes import NEVER
+from rtbot.operator import Duration, In, Operator, Out, Scalar, Space, step
 from rtbot.runtime import inner_keys
 from rtbot.runtime.inner_keys import InnerKeys, encode_keys
 from rtbot.runtime.session_code import load_kernels
@@ -160,3 +161,123 @@ outputs: {n: n, twice: twice, big: big}
     assert found == [[(0, 2)], None, [(2, 2)], [(3, 4)], [(4, 4)], None, [(6, 2)]]
     result = graph.run({"x": {"t": list(range(7)), "value": values}})
     assert result["n"]["value"].tolist() == [1, 1, 2, 2, 1]
+
+
+# ---- keys that are forgotten after a time
+
+FORGET = """
+inputs: {k: integer, v: number, q: integer}
+operators:
+  n: {type: KeyedVariable, in: {key: k, value: v}, control: {query: q}, ttl: 10, default_value: -1}
+outputs: [n]
+"""
+LIVING = SpaceLayout("n.held", "integer", [("value", "number", 0.0), ("renewed", "integer", 0)], 10)
+LEAST, MOST = -(2**63), 2**63 - 1
+
+
+def answers(graph, pairs, queries, **options):
+    times = [time for time, *_ in pairs]
+    rows = {
+        "k": {"t": times, "value": [key for _, key, _ in pairs]},
+        "v": {"t": times, "value": [value for *_, value in pairs]},
+        "q": {"t": [t for t, _ in queries], "value": [key for _, key in queries]},
+    }
+    session = rtbot.load(graph).start(**options)
+    return [*session.push(rows)["n"]["value"].tolist(), *session.finish()["n"]["value"].tolist()]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_value_counts_for_so_long_and_is_renewed_by_the_next_one(compiled):
+    pairs = [(1, 7, 1.5), (5, 8, 2.5), (9, 7, 3.5)]
+    queries = [(10, 7), (11, 8), (14, 8), (15, 8), (18, 7), (19, 7), (20, 7)]
+    found = answers(FORGET, pairs, queries, compiled=compiled)
+    assert found == [3.5, 2.5, 2.5, -1.0, 3.5, -1.0, -1.0]
+
+
+def test_a_key_without_a_value_renews_nothing(monkeypatch):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    session = rtbot.load(FORGET).start()
+    session.push({"k": {"t": [1, 9], "value": [7, 7]}, "v": {"t": [1, 20], "value": [1.5, 0.0]}})
+    found = session.push({"q": {"t": [8, 9, 10, 11], "value": [7, 7, 7, 7]}})["n"]["value"]
+    assert [*found, *session.finish()["n"]["value"]] == [1.5, 1.5, 1.5, -1.0]
+
+
+@pytest.mark.parametrize("ttl", [1, 10, MOST])
+def test_times_at_the_ends_of_int64(monkeypatch, ttl):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    times = [LEAST, LEAST + 1, LEAST + 10, -5, 5, MOST - 10, MOST - 1, MOST]
+    graph = FORGET.replace("10", str(ttl))
+    for start in times:
+        for query in [t for t in times if t >= start]:
+            found = answers(graph, [(start, 7, 1.5)], [(query, 7)])
+            assert found == [1.5 if query - start < ttl else -1.0]
+
+
+def test_memory_is_that_of_what_is_not_forgotten(monkeypatch):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    session = rtbot.load(FORGET).start()
+    for first in range(0, 20_000, 500):
+        times = list(range(first, first + 500))
+        session.push({"k": {"t": times, "value": times}})
+        session.push({"v": {"t": times, "value": [1.5] * 500}})
+        last = first + 499
+        found = session.push({"q": {"t": [last - 1, last], "value": [last - 10, last - 9]}})
+        assert found["n"]["value"].tolist() == [1.5, 1.5]
+    assert session.runner.spaces[0].room <= 2048
+    assert len(session.dump()) < 4096
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_swept_is_what_no_later_row_finds(seed):
+    rng = random.Random(seed)
+    space, renewed, now = InnerKeys(LIVING, KERNELS), {}, [0] * 3
+    space.grow(3)
+    for _ in range(600):
+        slot, key = rng.randrange(3), rng.randrange(12)
+        now[slot] += rng.randrange(4)
+        (place,) = locate(space, [slot], [[key]])
+        gone = now[slot] - renewed.get((slot, key), -100) >= 10
+        assert gone or space.fields["value"][place] == key + 1
+        space.fields["value"][place] = key + 1
+        space.fields["renewed"][place] = renewed[slot, key] = now[slot]
+        if rng.random() < 0.1:
+            space.sweep()
+            living = [pair for pair, time in renewed.items() if now[pair[0]] - time < 10]
+            assert len(space.keys.find_open()) == len(living)
+        if rng.random() < 0.05:
+            saved = space.save(np.arange(3))
+            assert len(saved[1]["place"]) == sum(now[s] - t < 10 for (s, _), t in renewed.items())
+            space = InnerKeys(LIVING, KERNELS)
+            space.grow(3)
+            space.restore(*saved)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_operator_of_ones_own_may_forget(compiled):
+    class SinceForTest(Operator):
+        ttl = Duration(required=False, minimum=1)
+        i1 = In("T")
+        o1 = Out("number")
+        seen = Space(("i1",), {"high": Scalar("number", float("-inf"))}, ttl="ttl")
+        step = count_up
+
+    graph = {
+        "inputs": {"x": "text"},
+        "operators": {"n": {"type": "SinceForTest", "in": "x", "ttl": 5}},
+        "outputs": ["n"],
+    }
+    session = rtbot.load(graph).start(compiled=compiled)
+    rows = [(1, "a"), (2, "b"), (5, "a"), (7, "b"), (9, "a"), (14, "a"), (15, "b"), (16, "b")]
+    found = [session.push_one("x", *row)["n"][0][1] for row in rows]
+    assert found == [1.0, 1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0]
+    graph["operators"]["n"].pop("ttl")
+    session = rtbot.load(graph).start(compiled=compiled)
+    found = [session.push_one("x", *row)["n"][0][1] for row in rows]
+    assert found == [1.0, 1.0, 2.0, 2.0, 3.0, 4.0, 3.0, 4.0]
+
+
+@step
+def count_up(seen_high, seen_i1):
+    """How often a value was there; a value that was not is at minus infinity."""
+    seen_high[seen_i1] = max(seen_high[seen_i1], 0.0) + 1.0
+    return seen_high[seen_i1]

@@ -10,7 +10,6 @@ from pyarrow import csv, parquet
 import rtbot
 from rtbot import DataError
 from rtbot.cli.main import run
-from rtbot.core.errors import GraphError
 from tests.record_trials import run_twins
 
 QUOTES = """
@@ -303,12 +302,3 @@ outputs: {double: double, size: both.o1, last: both.o2}
     rest = session.finish()
     together = [*found["size"]["value"].tolist(), *(v for _, v in last.get("size", ()))]
     assert [*together, *rest["size"]["value"].tolist()] == [3, 4, 6]
-
-
-def test_spark_refuses_records_by_name(graph):
-    pytest.importorskip("pyspark")
-    from spark_adapter.graphs import load_for_spark
-
-    for one in (graph, rtbot.load("inputs: {a: number}\noutputs: {b: {c: a}}\n")):
-        with pytest.raises(GraphError, match="Spark has no records yet"):
-            load_for_spark(one, None)

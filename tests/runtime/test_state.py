@@ -638,7 +638,7 @@ def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monke
 DERIVED = {
     Session: "plan io own key columns queue_limit code kernels module keys input_ports runner"
     " broken closed specs ingest assembler known_slots push_paths texts busy time_column clock"
-    " may_get_messages vectors",
+    " may_get_messages",
     Executor: "plan module kernels input_ports pools arrays timers selectors views expect grew"
     " sources ahead arranged operators progress owners capacity F I header spans spaces"
     " changes with_spans movers",

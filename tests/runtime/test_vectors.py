@@ -14,7 +14,6 @@ import rtbot
 from rtbot import DataError
 from rtbot.cli.main import run
 from rtbot.core.errors import GraphError
-from rtbot.graph.later import refuse_records
 
 GRAPH = """
 inputs:
@@ -148,6 +147,24 @@ def test_an_absent_element_makes_the_vector_absent(graph):
     assert session.account()["inputs"]["v"] == {
         "in": 3, "consumed": 1, "held": 0, "lost": {"null": 2},
     }  # fmt: skip
+
+
+def test_a_row_of_a_wide_table_has_a_vector_where_it_has_an_element(tmp_path):
+    text = "inputs:\n  v: {}\n  w: number\noutputs: [v, w]\n"
+    lists = {"t": [1, 2, 3], "v": [[1.0, None], None, [1.0, 2.0]], "w": [5.0, 6.0, None]}
+    apart = {"t": [1, 2, 3], "v.0": [1.0, None, 1.0], "v.1": [None, None, 2.0], "w": [5, 6, None]}
+    file = tmp_path / "rows.csv"
+    file.write_text("t,v.0,v.1,w\n1,1,,5\n2,,,6\n3,1,2,\n")
+    for kind, line, times in [
+        ("vector[2]", {"in": 2, "consumed": 1, "held": 0, "lost": {"null": 1}}, [3]),
+        ("vector[2]?", {"in": 2, "consumed": 2, "held": 0, "lost": {}}, [1, 3]),
+    ]:
+        graph = rtbot.load(text.format(kind))
+        assert graph.run(file)["v"]["t"].tolist() == times
+        for table in (lists, apart, pa.table(lists)):
+            session = graph.start(compiled=False)
+            assert session.push(table)["v"]["t"].tolist() == times
+            assert session.account()["inputs"]["v"] == line
 
 
 def test_a_vector_that_may_be_null_is_so_as_a_whole():
@@ -439,13 +456,3 @@ def test_a_wide_vector_goes_through():
     values = np.arange(3000.0).reshape(3, 1000)
     result = graph.start(compiled=False).push({"v": {"t": [1, 2, 3], "value": values}})
     assert (result["v"]["value"] == values).all()
-
-
-def test_where_there_are_no_vectors_yet_they_are_refused(graph):
-    with pytest.raises(GraphError, match="Spark has no vectors yet, as the input v is"):
-        refuse_records(graph.checked, "Spark")
-    made = rtbot.load(
-        "inputs: {a: number}\noperators: {c: {type: VectorCompose, in: a}}\noutputs: [c]"
-    )
-    with pytest.raises(GraphError, match="Spark has no vectors yet, as c is"):
-        refuse_records(made.checked, "Spark")

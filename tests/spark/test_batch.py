@@ -3,14 +3,16 @@
 import logging
 import math
 import random
-import struct
 
 import pyarrow as pa
 import pytest
 
 import rtbot
 from rtbot.core.errors import DataError, GraphError
-from tests.spark.flat_vectors import draw_case
+from rtbot.runtime.result import merge_results
+from tests import generate
+from tests.spark import arrow_tables
+from tests.spark.arrow_tables import ARROW
 
 pytest.importorskip("pyspark")
 
@@ -64,14 +66,8 @@ def local(text, data, **params):
 
 
 def bits(table):
-    """The rows of a table by column name, floats as their bits, in an order of their own."""
-
-    def plain(value):
-        return struct.pack("<d", value) if isinstance(value, float) else value
-
-    names = sorted(table.column_names)
-    cells = [[plain(value) for value in table.column(name).to_pylist()] for name in names]
-    return names, sorted(zip(*cells, strict=True), key=repr)
+    """The names of the columns of a table, and its rows to the last bit."""
+    return sorted(table.column_names), arrow_tables.bits(table)
 
 
 def frame(spark, rows, name="price", kind=None):
@@ -167,7 +163,7 @@ def test_an_error_of_data_names_the_row_and_shows_no_stack_of_the_worker(spark, 
 @pytest.mark.parametrize("strategy", ["partitions", "groups"])
 @pytest.mark.parametrize("seed", [5, 11, 29])
 def test_random_graphs_and_data(spark, strategy, seed):
-    case = draw_case(seed, most=20)
+    case = generate.case(seed, most=20)
     rules = case.document.get("io", {})
     if rules.get("duplicates") in ("first", "last"):
         case.document["io"] = {name: rule for name, rule in rules.items() if name != "duplicates"}
@@ -187,9 +183,6 @@ def test_random_graphs_and_data(spark, strategy, seed):
     found = run_graph(frames, graph, key=case.keys, time="t", strategy=strategy).toArrow()
     assert found.num_rows
     assert bits(found) == bits(graph.run(arrow, key=case.keys).to_arrow())
-
-
-ARROW = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_(), "text": pa.string()}
 
 
 def of_key(case, place):
@@ -214,6 +207,94 @@ def test_several_inputs_in_one_frame_and_a_key_of_two_columns(spark):
     wide = pa.table([pa.array(c, kind) for c, kind in columns], ["k", "site", "t", "a", "b"])
     wide = wide.sort_by("t")
     assert bits(found) == bits(rtbot.load(JOINED).run(wide, key=["k", "site"]).to_arrow())
+
+
+MOTION = """
+inputs:
+  v: vector[3]
+  q: {record: {bid: number, ask: "number?", n: integer}}
+operators:
+  level: {type: VectorProject, in: v, indices: [2, 0]}
+  both: {type: VectorCompose, in: [v.1, q.bid]}
+  mean: {type: MovingAverage, in: v.0, window: 2}
+outputs: [v, level, both, mean, q]
+"""
+
+
+def motion(spark, rng):
+    """A frame with a column of arrays and one of structs, in which cells are null, or parts."""
+    rows = [
+        (
+            key,
+            t,
+            rng.choice(
+                [
+                    None,
+                    [None] * 3,
+                    [1.0, None, 2.0],
+                    *([rng.choice(VALUES[:-1])] * 3 for _ in "abcd"),
+                ]
+            ),
+            rng.choice(
+                [None, (1.5, None, -5), (rng.choice(VALUES[:-1]), 2.0, 2**62), (None, 1.0, 1)]
+            ),
+        )
+        for key in KEYS
+        for t in range(12)
+    ]
+    schema = "k string, t long, v array<double>, q struct<bid:double,ask:double,n:bigint>"
+    return spark.createDataFrame(rows, schema).repartition(3)
+
+
+def test_vectors_and_records_are_columns_of_arrays_and_structs(spark):
+    data, observed = motion(spark, random.Random(1)), Observation()
+    found = run_graph(data, MOTION, key="k", time="t", observe=observed)
+    names = [f"{name}: {kind}" for name, kind in found.dtypes[2:]]
+    assert ", ".join(names) == (
+        "v: array<double>, level: array<double>, both: array<double>, mean: double, "
+        "q.bid: double, q.ask: double, q.n: bigint"
+    )
+    session = rtbot.load(MOTION).start("k")
+    apart = data.selectExpr("k", "t", *(f"v[{n}] AS `v.{n}`" for n in range(3)), "q.*")
+    parts = [session.push(apart.orderBy("t").toArrow()), session.finish()]
+    right = bits(merge_results(parts).to_arrow())
+    assert bits(found.toArrow()) == right
+    assert account(observed) == session.account()
+    assert account(observed)["inputs"]["v"]["lost"]["null"] > 0
+    assert account(observed)["inputs"]["q"]["lost"]["null"] > 0
+    assert bits(run_graph(apart, MOTION, key="k", time="t").toArrow()) == right
+    columns = {"v": ["x", "y", "z"], "q": {"bid": "b"}}
+    named = apart.toDF("k", "t", "x", "y", "z", "b", "ask", "n")
+    frames = {"v": named.select("k", "t", "x", "y", "z"), "q": data.select("k", "t", "q")}
+    for given, inputs in ((named, columns), (frames, {"v": columns["v"]})):
+        options = {"key": "k", "time": "t", "inputs": inputs, "strategy": "groups"}
+        assert bits(run_graph(given, MOTION, **options).toArrow()) == right
+
+
+def test_what_is_no_vector_is_refused_where_it_shows(spark):
+    data = motion(spark, random.Random(2))
+    for column, told in [
+        ("array('a')", "the column 'v' for the input v is array<string> cast it to array<double>"),
+        ("k", "the column 'v' for the input v is string cast it to array<double>"),
+        ("q", "the column 'v' for the input v is struct<bid:double,"),
+    ]:
+        with pytest.raises(DataError) as caught:
+            run_graph(data.withColumn("v", functions.expr(column)), MOTION, key="k", time="t")
+        assert told in " ".join(str(caught.value).split())
+    for inputs, told in [
+        ({"v": ["x", "y"]}, "v has 3 elements, and 2 columns are named"),
+        ({"v": ["x", "y", "z"]}, "there is no column 'x' for the input v"),
+        ({"q": {"big": "b"}}, "q has no field 'big'"),
+    ]:
+        with pytest.raises(DataError, match=told):
+            run_graph(data, MOTION, key="k", time="t", inputs=inputs)
+    short = data.withColumn("v", functions.expr("array(1D, t)")).where("k = 'zz' AND t = 4")
+    with pytest.raises(Exception, match="RT207") as caught:
+        run_graph(short, MOTION, key="k", time="t").collect()
+    assert (
+        "a vector of 2 elements, where vector[3] is expected "
+        "(input 'v', value [1.0, 4.0], key 'zz')" in str(caught.value)
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`rtbot compare --spark`: the rows shuffled and dealt, and what cannot be the same there."""
 
+import numpy as np
 import pytest
 
 import rtbot
@@ -27,6 +28,38 @@ def test_spark_gives_the_same_bits(monkeypatch):
     outcome = agreement.outcomes[-1]
     assert (outcome.way, outcome.runs, outcome.rows) == ("Spark", 2, 8)
     assert agreement.left_out == ()
+
+
+VECTORS = """
+inputs:
+  v: vector[2]
+  w: vector[3]?
+  q: {record: {bid: number, ask: "number?", venue: text}}
+operators:
+  pair: {type: Join, in: [v, w], how: left}
+  both: {type: VectorCompose, in: [v.1, q.bid]}
+outputs: [pair.o1, pair.o2, both, q]
+"""
+MESSAGES = {
+    "v": {
+        "k": [0, 1, 0, 1],
+        "t": [1, 1, 2, 3],
+        "value": [[0.1, -0.0], [1, np.nan], [2, 1e16], [3, 4]],
+    },
+    "w": {"k": [0, 1, 1], "t": [1, 1, 3], "value": [[1, 2, 3], [4, None, 6], None]},
+    "q": [
+        {"k": 0, "t": 1, "bid": 1.0, "ask": None, "venue": "x"},
+        {"k": 1, "t": 1, "bid": 2.5, "ask": 0.5, "venue": "é"},
+    ],
+}
+
+
+@pytest.mark.usefixtures("spark")
+def test_vectors_and_records_have_the_same_bits_on_spark(monkeypatch):
+    monkeypatch.setattr("rtbot.compare.spark.PARTITIONS", (3,))
+    agreement = rtbot.load(VECTORS).compare(MESSAGES, key="k", runs=1, spark=True)
+    assert agreement.same, str(agreement)
+    assert agreement.outcomes[-1].way == "Spark"
 
 
 @pytest.mark.usefixtures("spark")

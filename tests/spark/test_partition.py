@@ -8,13 +8,13 @@ import struct
 from collections import Counter
 from itertools import islice
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import rtbot
 from rtbot.core.errors import DataError
-from tests.spark.flat_vectors import draw_case
+from tests import generate
+from tests.spark.arrow_tables import ARROW, LIST, bits, result_fields
 
 pytest.importorskip("pyspark")
 
@@ -60,7 +60,6 @@ VALUES = {
     "boolean": [True, False],
     "text": ["", "x", "Zoë", "x,y"],
 }
-ARROW = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_(), "text": pa.string()}
 
 
 def made(graph, rng, count, keys):
@@ -126,17 +125,6 @@ def sent(graph, data, rng):
             )
         ]
         at += size
-
-
-def bits(table):
-    """The rows of a table, comparable to the last bit, in an order of their own."""
-
-    def plain(value):
-        return np.float64(value).tobytes() if isinstance(value, float) else value
-
-    names = sorted(table.column_names)
-    cells = [[plain(v) for v in table.column(name).to_pylist()] for name in names]
-    return sorted(zip(*cells, strict=True), key=repr)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -217,11 +205,11 @@ def case_work(graph, case, layout="wide"):
     ]
     schema = right(graph, case).schema
     heads = [*key_kinds(case).items(), ("t", pa.int64())]
-    values = [(f.name, f.type) for f in schema if f.name not in dict(heads)]
+    values = [(name, kind) for name, kind in result_fields(schema) if name not in dict(heads)]
     if layout == "long":
-        different = len({kind for _, kind in values}) > 1
-        values = [("output", pa.string())]
-        values.append(("value", pa.string() if different else schema.field(schema.names[-1]).type))
+        kinds = {pa.float64() if kind == LIST else kind for _, kind in values}
+        value = kinds.pop() if len(kinds) == 1 else pa.string()
+        values = [("output", pa.string()), ("value", value)]
     return partition.JobSpec(
         graph, case.keys, "t", tuple(feeds), pa.schema([*heads, *values]), layout=layout,
         port="port",
@@ -257,7 +245,7 @@ def cut(table, rng):
 
 def cases(count):
     """Random cases that Spark can have: its rows have no order of arrival."""
-    drawn = ((seed, draw_case(f"spark {seed}")) for seed in range(10 * count))
+    drawn = ((seed, generate.case(f"spark {seed}")) for seed in range(10 * count))
     fitting = (
         pytest.param(case, id=str(seed))
         for seed, case in drawn

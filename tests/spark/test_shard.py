@@ -9,8 +9,11 @@ import pytest
 
 import rtbot
 from rtbot.core.errors import CheckpointError, DataError
+from rtbot.core.vector_names import list_vectors
+from rtbot.graph.output_types import list_output_types, list_public_names
 from rtbot.runtime.kernels.rows import FIRST, LAST
-from tests.spark.flat_vectors import draw_case
+from tests import generate
+from tests.spark.arrow_tables import ARROW, bits
 
 pytest.importorskip("pyspark")
 
@@ -71,7 +74,6 @@ VALUES = {
     "boolean": [True, False],
     "text": ["", "x", "Zoë", "x,y"],
 }
-ARROW = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_(), "text": pa.string()}
 CASES = 40
 KEYS = {
     "text": (pa.string(), [None, "", "a", "b", "é", "zz", "Z"]),
@@ -115,14 +117,15 @@ def work_of(graph, *key_types, layout="wide", names=("k",)):
         InputColumn(n, f"v_{n}", place, sparse=False)
         for place, n in enumerate(graph.checked.inputs)
     ]
-    kinds = {}
-    for name, ref in graph.checked.outputs.items():
-        of = graph.checked.inputs[ref.id].type if ref.id in graph.checked.inputs else None
-        kinds[name] = ARROW[(of or graph.checked.nodes[ref.id].types[ref.port]).kind]
+    checked = graph.checked
+    kinds = {name: ARROW[one.kind] for name, one in list_output_types(checked).items()}
     if layout == "long":
         different = len(set(kinds.values())) > 1
         value = pa.string() if different else next(iter(kinds.values()))
         kinds = {"output": pa.string(), "value": value}
+    else:
+        kinds |= dict.fromkeys(list_vectors(checked.records), ARROW["vector"])
+        kinds = {name: kinds[name] for name in list_public_names(checked)}
     heads = [head for head in zip(names, key_types, strict=True) if head[0] != shard.SINGLE_KEY]
     schema = pa.schema([*heads, ("t", pa.int64()), *kinds.items()])
     return JobSpec(graph, names, "t", tuple(feeds), schema, layout=layout, port="port")
@@ -134,9 +137,8 @@ def local(work, rows, *key_types):
     table = columns(work.graph, rows, *key_types, names=work.keys)
     if work.keys == (shard.SINGLE_KEY,):
         work = dataclasses.replace(work, keys=())
-    return work.shape_result(
-        work.graph.run(work.split_inputs(table, keyed=True), key=work.keys), None
-    )
+    result = work.graph.run(work.split_inputs(table, keyed=True), key=work.keys)
+    return work.shape_result(result.series, None)
 
 
 def cut(rng, rows, lateness):
@@ -165,16 +167,6 @@ def streamed(work, batches, *key_types, split=shard_state.ShardLayout(4)):  # no
     if state:
         parts.append(shard.resume_shard(work, split, state).finish())
     return parts
-
-
-def bits(table):
-    """The rows of a table, comparable to the last bit, in an order of their own."""
-
-    def plain(value):
-        return np.float64(value).tobytes() if isinstance(value, float) else value
-
-    cells = [[plain(v) for v in table.column(n).to_pylist()] for n in sorted(table.column_names)]
-    return sorted(zip(*cells, strict=True), key=repr)
 
 
 @pytest.fixture(autouse=True)
@@ -206,7 +198,7 @@ def test_micro_batches_give_the_bits_of_a_local_run(name, keys, seed):
 @pytest.mark.parametrize("seed", range(CASES))
 def test_random_graphs_give_the_bits_of_a_local_run(seed):
     """Those of the tests without Spark, with all kinds of operators, over a stream."""
-    case = draw_case(f"stream {seed}", most=6)
+    case = generate.case(f"stream {seed}", most=6)
     io = case.document.get("io", {})
     if io.get("duplicates") in ("first", "last"):
         io["duplicates"] = "error"
@@ -289,6 +281,32 @@ def test_whether_late_rows_are_an_error_may_change_while_a_state_lives():
     work = work_of(rtbot.load(GRAPHS["one output"] + "io: {late: drop}\n"), pa.string())
     other = shard.resume_shard(work, shard_state.ShardLayout(4), one.to_bytes())
     assert other.push(rows, 5)["middle"].to_pylist() == [3.0, 4.0]
+
+
+def test_messages_that_the_history_had_are_left_out_of_columns_of_lists_and_structs():
+    text = "inputs:\n  v: vector[2]\n  q: {record: {bid: number}}\noutputs: [v, q]\n"
+    feeds = (InputColumn("v", "v"), InputColumn("q", "q"))
+    schema = {"k": pa.string(), "t": pa.int64(), "v": ARROW["vector"], "q.bid": pa.float64()}
+    work = JobSpec(rtbot.load(text), ("k",), "t", feeds, pa.schema(schema))
+    kinds = {**schema, "q": pa.struct([("bid", pa.float64())])}
+
+    def rows(*times):
+        cells = {"k": ["x"] * len(times), "t": times}
+        cells["v"] = [[t, -t] if t % 2 else [None, None] for t in times]
+        cells["q"] = [{"bid": None if t % 3 else t} for t in times]
+        return pa.table({name: pa.array(column, kinds[name]) for name, column in cells.items()})
+
+    one = shard.start_shard(work, shard_state.ShardLayout(4))
+    one.take(rows(1, 2, 3))
+    one = shard.resume_shard(work, one.split, one.to_bytes())
+    found = pa.concat_tables([one.push(rows(1, 2, 3, 5, 6), 5), one.finish()])
+    assert found.to_pydict() == {
+        "k": ["x", "x"],
+        "t": [5, 6],
+        "v": [[5.0, -5.0], None],
+        "q.bid": [None, 6.0],
+    }
+    assert one.late == 3
 
 
 def test_a_row_without_a_message_is_never_late():

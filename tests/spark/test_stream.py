@@ -13,6 +13,7 @@ from pyarrow import parquet
 import rtbot
 from rtbot.core.errors import CheckpointError, DataError
 from tests.spark import torture
+from tests.spark.arrow_tables import bits
 
 pytest.importorskip("pyspark")
 
@@ -112,15 +113,6 @@ def local(graph, data):
     return graph.run(given, key="k").to_arrow()
 
 
-def bits(shown):
-    """The rows of a table, comparable to the last bit, in an order of their own."""
-    cells = []
-    for name in sorted(shown.column_names):
-        values = shown.column(name).to_pylist()
-        cells.append([np.float64(v).tobytes() if isinstance(v, float) else v for v in values])
-    return sorted(zip(*cells, strict=True), key=repr)
-
-
 def test_a_stream_and_what_was_left_of_it_give_the_bits_of_a_local_run(spark, tmp_path):
     rng = random.Random(1)
     rows = made(rng, "a", 90, nulls=True)
@@ -135,6 +127,44 @@ def test_a_stream_and_what_was_left_of_it_give_the_bits_of_a_local_run(spark, tm
     before, after = written(spark, tmp_path).toArrow(), rest.toArrow()
     assert before.num_rows > 100
     assert bits(pa.concat_tables([before, after])) == bits(local(graph, {"a": rows}))
+
+
+MOTION = """
+inputs:
+  v: vector[2]
+  q: {record: {bid: number, n: "integer?"}}
+operators:
+  later: {type: TimeShift, in: q.bid, shift: 3}
+  both: {type: VectorCompose, in: [v.1, later]}
+  turned: {type: VectorProject, in: v, indices: [1, 0]}
+outputs: [v, both, turned, q]
+io: {unit: s}
+"""
+
+
+def test_a_stream_of_vectors_and_records(spark, tmp_path):
+    rng = random.Random(3)
+    vectors = [None, [None, None], *([rng.choice(VALUES["a"]), v] for v in VALUES["a"])]
+    rows = [
+        (k, t, rng.choice(vectors), *rng.choice([(None, None), (t / 7, None), (0.1, t)]))
+        for t in range(1, 40)
+        for k in KEYS
+    ]
+    kinds = [pa.string(), pa.int64(), pa.list_(pa.float64()), pa.float64(), pa.int64()]
+    columns = map(pa.array, zip(*rows, strict=True), kinds)
+    whole = pa.table(list(columns), names=["k", "t", "v", "bid", "n"])
+    (tmp_path / "in").mkdir()
+    parquet.write_table(whole, tmp_path / "in" / "1.parquet")
+    graph = rtbot.load(MOTION)
+    schema = "k string, t bigint, v array<double>, bid double, n bigint"
+    frame = spark.readStream.schema(schema).parquet(f"{tmp_path}/in")
+    out = spark_adapter.run_graph(frame, graph, key="k", watermark="5 seconds")
+    ran(out, tmp_path)
+    rest = spark_adapter.drain(spark, str(tmp_path / "checkpoint"), graph)
+    assert out.schema == rest.schema
+    parts = [written(spark, tmp_path).toArrow(), rest.toArrow()]
+    assert min(part.num_rows for part in parts) > 10
+    assert bits(pa.concat_tables(parts)) == bits(graph.run(whole, key="k").to_arrow())
 
 
 @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])

@@ -11,7 +11,7 @@ from rtbot.core.errors import DataError, GraphError
 pytest.importorskip("pyspark")
 
 from spark_adapter import register, run_graph
-from tests.spark.test_batch import BANDS, JOINED, bits, frame, local, prices
+from tests.spark.test_batch import BANDS, JOINED, MOTION, bits, frame, local, motion, prices
 
 QUERY = "SELECT * FROM {}({})"
 
@@ -75,6 +75,20 @@ def test_several_inputs_keys_of_two_columns_and_the_long_form(spark):
     found = spark.sql(query).toArrow()
     assert found.num_rows > 100
     assert bits(found) == bits(run_graph(data, JOINED, **columns).toArrow())
+
+
+def test_vectors_and_records_have_a_column_each(spark):
+    data = motion(spark, random.Random(9))
+    data.createOrReplaceTempView("motion")
+    register(spark, "moved", MOTION, like=data, key="k", time="t")
+    found = spark.sql(QUERY.format("moved", "TABLE(motion) PARTITION BY k ORDER BY t")).toArrow()
+    assert bits(found) == bits(run_graph(data, MOTION, key="k", time="t").toArrow())
+    apart = data.selectExpr("k", "t", *(f"v[{n}] AS `v.{n}`" for n in range(3)), "q")
+    with pytest.raises(DataError, match="a table function has one column for the input v"):
+        register(spark, "moved", MOTION, like=apart, key="k", time="t")
+    narrow = "TABLE(SELECT k, t, array(1) v, q FROM motion) PARTITION BY k ORDER BY t"
+    with pytest.raises(Exception, match="in like= it is array<double>"):
+        spark.sql(QUERY.format("moved", narrow)).collect()
 
 
 def test_times_of_many_batches_of_one_key(spark):

@@ -24,6 +24,7 @@ from rtbot.operator import (
     UNREAD,
     Cells,
     Choice,
+    Duration,
     In,
     Integer,
     Kept,
@@ -181,7 +182,7 @@ class _Checker:
                 self.add(name, f"its size {size!r} is not an Integer parameter", hint)
 
     def space(self, name: str, space: Space) -> None:
-        for port in space.ports:
+        for port in (*space.ports, *space.renewed_by):
             if port not in self.cls.inputs:
                 hint = hint_known_names(self.cls.inputs)
                 self.add(name, f"{port!r} is not an input port", hint)
@@ -189,6 +190,11 @@ class _Checker:
             if item.kind not in STATE_KINDS:
                 hint = hint_known_names(STATE_KINDS)
                 self.add(name, f"{field}: {item.kind!r} is not a kind of state", hint)
+        if space.ttl and not isinstance(self.cls.parameters.get(space.ttl), Duration):
+            hint = f"add {space.ttl} = Duration(required=False, minimum=1)"
+            self.add(name, f"its ttl {space.ttl!r} is not a Duration parameter", hint)
+        if space.ttl and Space.RENEWED in space.fields:
+            self.add(name, f"{Space.RENEWED} is a field that the loop has for the ttl", "rename it")
         if self.cls.sets_time:
             hint = "leave sets_time out: what comes out has the times of what comes in"
             self.add(name, "an operator with times of its own has no keys inside a key", hint)
@@ -247,8 +253,20 @@ class _Checker:
             self.add("formula", "it has a step and a formula", "keep one of the two")
         if cls.close is not None:
             self.times()
+        self.silence()
         for name, text in self.formulas():
             self.formula(name, text)
+
+    def silence(self) -> None:
+        """Check that outputs are silent only where a step returns them."""
+        kept = any(isinstance(item, Kept) for item in self.cls.state.values())
+        for name, out in self.cls.outputs.items():
+            if out.silent and self.cls.formula is not None:
+                hint = "leave silent out, and say by `keep` where it has a message"
+                self.add(name, f"{name} is silent, and made by a formula", hint)
+            if out.silent and (kept or self.cls.returns):
+                hint = "leave silent out: all outputs of this operator come together"
+                self.add(name, f"{name} is silent, and no step returns it alone", hint)
 
     def times(self) -> None:
         """Check that an operator with a `close` says for what time it waits."""

@@ -22,7 +22,6 @@ from rtbot.graph.check.row_values import ROW_PARAMETERS, read_row_value
 from rtbot.graph.check.typed_values import convert_value, parse_duration
 from rtbot.graph.check.wiring import (
     REFERENCE,
-    count_arity,
     is_named,
     map_output_names,
     names_outputs,
@@ -286,7 +285,7 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
             draft.feeds, draft.names = read_tables(draft.operator, draft.id, node)
         else:
             draft.feeds = read_feeds(draft.operator, draft.id, node)
-        draft.arity = count_arity(draft.operator, draft.feeds)
+        draft.arity = draft.operator.count_arity(draft.feeds)
     except GraphError as error:
         _poison(draft, error, context)
         draft.shapeless = True

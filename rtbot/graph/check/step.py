@@ -195,6 +195,7 @@ def result_names(cls: type[Operator], taken: Container[str]) -> list[str] | None
     names += ["time"] if cls.sets_time else []
     for name, out in cls.outputs.items():
         names += [name, f"{name}_valid"] if out.nullable else [name]
+        names += [f"{name}_on"] if out.silent else []
     return names + list_state_results(cls, taken)
 
 

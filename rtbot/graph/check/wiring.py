@@ -10,7 +10,7 @@ from rtbot.graph.check.context import hint_known_names
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from rtbot.operator import In, Operator
 
@@ -152,24 +152,13 @@ def names_outputs(cls: type[Operator]) -> bool:
     return any(port.named for port in cls.outputs.values())
 
 
-def count_arity(cls: type[Operator], feeds: Collection[str]) -> int:
-    """Return how many ports each variadic port has."""
-    arity = 0
-    for name, port in cls.inputs.items():
-        if port.variadic:
-            numbers = [p[len(name) :] for p in feeds if p.startswith(name) and p not in cls.inputs]
-            arity = max(arity, port.shortest, *(int(n) for n in numbers if n.isdigit()))
-    return max(arity, 1)
-
-
 def map_output_names(cls: type[Operator], arity: int, values: Mapping[str, Any]) -> dict[str, str]:
     """Return what a reference may name of an operator, by name and by declared name: the port."""
     names: dict[str, str] = {}
-    for name, out in cls.choose_outputs(values).items():
+    for port, out in cls.outputs_for(values, arity).items():
         if out.named:
             continue
-        ports = [f"{name}{k + 1}" for k in range(arity)] if out.variadic else [name]
-        names |= {port: port for port in ports}
+        names[port] = port
         if out.alias and not out.variadic:
-            names[out.alias] = name
+            names[out.alias] = port
     return names

@@ -148,7 +148,7 @@ def _build_box(node: Node, checked: CheckedGraph) -> Box:
         )
         for port in ports
     )
-    chosen = cls.choose_outputs(node.values)
+    chosen = node.declared_outputs
     outs = tuple(
         BoxPort(port, _find_alias(chosen, port), _name_type(node.types[port]))
         for port in node.outputs
@@ -207,7 +207,7 @@ def _choose_label(node: Node, port: str, checked: CheckedGraph) -> str:
 
 def _find_alias(outputs: Any, port: str) -> str:
     declared = outputs.get(port)
-    return declared.alias if declared is not None and declared.alias else port
+    return declared.alias if declared and declared.alias and not declared.variadic else port
 
 
 def _list_lines(node: Node, name: str, unit: str | None) -> list[str]:
