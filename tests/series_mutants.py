@@ -222,7 +222,7 @@ SERIES = [
         "rtbot/operators/filling.py::fill_linear",
         "frontier = nulls_time[nulls_time_first] - 1",
         "frontier = nulls_time[nulls_time_first]",
-        ("series",),
+        EDGES,
     ),
     Mutant("rtbot/operators/filling.py::fill_number", "EMIT if known else DOMAIN", "EMIT", EDGES),
     Mutant(
