@@ -144,7 +144,8 @@ def run_line(line: str) -> str:
     if target:
         Path(target).write_bytes(data)
         data = b""
-    return data.decode() + told.getvalue()
+    # What is compiled, and says so, depends on what ran before.
+    return data.decode() + re.sub(r"rtbot: compiling .*\n", "", told.getvalue())
 
 
 def take_word(words: list[str], sign: str) -> str | None:
