@@ -112,7 +112,7 @@ def round_triple(total, error, least):
 @step
 def straight(x, left, left_value, right, right_value):
     """The line through two points at x, exactly their values at both."""
-    if left_value == right_value and x == x:
+    if x == left or (left_value == right_value and x == x):
         return left_value
     return blend(left_value, right_value, (x - left) / (right - left))
 

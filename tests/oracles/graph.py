@@ -170,7 +170,7 @@ def _in_unit(spec, unit):
 
     def convert(value):
         word = value.lstrip("-0123456789.") if isinstance(value, str) else ""
-        if word not in NANOSECONDS or word == unit:
+        if word not in NANOSECONDS or word in (unit, value):
             return value
         count = Fraction(value.removesuffix(word)) * NANOSECONDS[word] / NANOSECONDS[unit]
         return f"{int(count)}{unit}"
