@@ -229,7 +229,7 @@ def test_a_queue_that_was_long_leaves_nothing_in_a_dump_and_little_in_memory():
     assert len(session.dump()) < small + 100
     assert len(made.resume(session.dump()).dump()) < small + 100
     filled(session, 70_000, 10, "a", "b")
-    assert sum(a.nbytes for a in (session.runner.pools[0].time, session.runner.pools[0].next)) < 1e5
+    assert sum(a.nbytes for a in (session.runner.pools[0].blocks[0].time, session.runner.pools[0].blocks[0].next)) < 1e5
 
 
 def test_what_waits_is_dumped_without_gaps():
@@ -466,7 +466,7 @@ def test_rows_that_come_and_go_beside_one_that_stays_use_the_same_blocks():
     for t in range(300):
         session.push({"a": keyed(*(("k", 10 * t + n, 1.0) for n in range(10)))})
         session.push({"b": keyed(*(("k", 10 * t + n, 1.0) for n in range(10)))})
-    assert len(session.runner.pools[0].next) < 20
+    assert len(session.runner.pools[0].blocks[0].next) < 20
 
 
 # ---- texts
