@@ -715,8 +715,8 @@ def Fill(
     Integers stay integers, unless the constant is none.
 
     With `linear` the result is a number on the straight line, by time, between the values before
-    and behind, and comes with the latter; nulls before the first value and behind the last one give
-    no messages, counted under `domain`.
+    and behind, rounded once, and comes with the latter; nulls before the first value and behind the
+    last one give no messages, counted under `domain`.
 
     In:
         i1: values, some of them null
@@ -1664,7 +1664,8 @@ def ResamplerLinear(
 
     Without `t0` the grid begins with the first message. With it the grid is t0 + k * interval, and
     begins at or after the first message, or at `t0` where that lies in the future. A grid point
-    comes with the first message at or after it; at the time of a message it has exactly its value.
+    comes with the first message at or after it; at the time of a message it has exactly its value,
+    and else that of the line rounded once.
 
     In:
         i1: values
@@ -1710,8 +1711,8 @@ def RollingQuantile(
     """The value below which a share `q` of the values in a window is: 0 the least, 1 the greatest.
 
     Of n values in order it is the one at place (n - 1) * q, counted from 0; between two places it
-    is by distance between their values. NaN inside gives NaN. A message takes a time that grows
-    with the logarithm of the window.
+    is on the line between their values, rounded once. NaN inside gives NaN. A message takes a time
+    that grows with the logarithm of the window.
 
     In:
         i1: values

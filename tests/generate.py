@@ -5,7 +5,7 @@ import random
 from dataclasses import dataclass, replace
 
 from rtbot.conformance import random_rows
-from rtbot.conformance.random_parameters import draw_arity, draw_value, limit_integer
+from rtbot.conformance.random_cases import draw_arity
 from rtbot.core.times import INT64_MAX
 from rtbot.operator import Duration, Integer, Number, Space, TimeSpan, Type, WindowLength
 from tests.catalogue import catalogue, pairing_pool, topics
@@ -247,14 +247,14 @@ class Grower:
             return self._draw_duration(parameter)
         if isinstance(parameter, WindowLength):
             return self._draw_window(parameter)
-        value = draw_value(self.rng, parameter, self.span)
+        value = parameter.draw(self.rng, self.span)
         if isinstance(parameter, Integer) and not parameter.odd:
-            low, high = limit_integer(parameter)
+            low, high = parameter.find_limits()
             return "$whole" if low <= 2 <= high and self.rng.random() < 0.1 else value
         return value
 
     def _draw_window(self, parameter):
-        value = draw_value(self.rng, parameter, self.span)
+        value = parameter.draw(self.rng, self.span)
         if isinstance(value, str):
             self.unit = "ns"
             return value
@@ -263,10 +263,10 @@ class Grower:
     def _draw_number(self, parameter):
         if parameter.minimum is parameter.maximum is None and self.rng.random() < 0.1:
             return "$level"
-        return draw_value(self.rng, parameter, self.span)
+        return parameter.draw(self.rng, self.span)
 
     def _draw_duration(self, parameter):
-        chosen = draw_value(self.rng, parameter, self.span)
+        chosen = parameter.draw(self.rng, self.span)
         if chosen == INT64_MAX:  # what is shifted so far may meet again what is not
             self.span = max(self.span, chosen)
         return chosen

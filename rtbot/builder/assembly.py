@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rtbot.builder.call_sites import BuiltDocument, CallSite
 from rtbot.builder.expression_text import write_expression
 from rtbot.compiler.step_signature import to_snake_case
+from rtbot.core.document_nodes import add_entry
 from rtbot.graph.check.wiring import is_control
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.mapping import to_nodes
-from rtbot.graph.document.nodes import add_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -33,19 +32,7 @@ from rtbot.graph.check.wiring import (
 )
 from rtbot.graph.document import ScalarNode
 from rtbot.graph.packages import explain_missing, find_operator
-from rtbot.operator import (
-    Boolean,
-    Choice,
-    Choices,
-    Duration,
-    Integer,
-    Integers,
-    Number,
-    Numbers,
-    Points,
-    WindowLength,
-    suggest_operator,
-)
+from rtbot.operator import Choices, suggest_operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,18 +46,6 @@ PORT_COUNTS = ("num_ports",)
 
 FUNCTIONS = {f"{name}_" if name == "if" else name: name for name in ARGUMENTS}
 """Functions of expressions, by their names in Python."""
-
-_TYPES = {
-    Integer: "int",
-    Number: "float",
-    Boolean: "bool",
-    Duration: "int | str | timedelta",
-    WindowLength: "int | str | timedelta",
-    Choices: "str | Sequence[str]",
-    Integers: "Sequence[int]",
-    Numbers: "Sequence[float]",
-    Points: "Sequence[tuple[float, float]]",
-}
 
 Kind = inspect._ParameterKind  # noqa: SLF001 (typeshed names it so)
 NAMED, SEVERAL, ONLY_NAMED = (
@@ -160,7 +135,7 @@ def _read_choices(cls: type[Operator], name: str, values: Mapping[str, Any]) -> 
     for parameter in cls.parameters.values():
         if isinstance(parameter, Choices):
             given = values.get(parameter.name)
-            words = parameter.split(given) if isinstance(given, Sequence) else ()
+            words = parameter.normalise(given) if isinstance(given, Sequence) else ()
             if not words or not {*words} <= {*parameter.options}:
                 options = ", ".join(parameter.options)
                 raise TypeError(f"{name} needs {parameter.name}=..., one or a list of {options}")
@@ -255,11 +230,7 @@ def build_signature(cls: type[Operator]) -> inspect.Signature:
 
 def _annotate(parameter: Declared) -> tuple[str, Any]:
     """Return the type of a parameter in Python, and its default."""
-    if isinstance(parameter, Choice):
-        type_ = f"Literal[{', '.join(map(json.dumps, parameter.options))}]"
-    else:
-        type_ = next((text for kind, text in _TYPES.items() if isinstance(parameter, kind)), "Any")
-    type_ += " | ParameterRef"
+    type_ = f"{parameter.annotate()} | ParameterRef"
     required = parameter.required and parameter.default is None
     if not required and parameter.default is None:
         type_ += " | None"

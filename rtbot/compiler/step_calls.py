@@ -34,8 +34,7 @@ from rtbot.operator import (
     NEVER,
     Cells,
     Kept,
-    Numbers,
-    Points,
+    ListParameter,
     Ring,
     Scalar,
     Scratch,
@@ -95,7 +94,7 @@ class StepCall:
         known = {"time": "t"} | self._bind_ports()
         known |= self._bind_state(wanted)
         for item in node.operator.parameters.values():
-            if isinstance(item, Numbers | Points) and item.name in wanted:
+            if isinstance(item, ListParameter) and item.name in wanted:
                 known |= segment.add_list(node, item.name)
         for length in self._list_lengths(wanted):
             segment.add_parameter(node, length)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from rtbot.operator import Boolean, Choice, Choices, Number, Numbers, Points
+from rtbot.operator import ListParameter
 from rtbot.operator.step_source import SEPARATOR, is_user_defined
 
 if TYPE_CHECKING:
@@ -90,32 +90,20 @@ def format_argument(node: Node, port: str, source: LoopVariable) -> str:
 
 
 def encode_parameter(node: Node, name: str) -> tuple[str, float | int]:
-    """Return (kind, word) of a parameter as a step sees it."""
-    declared = node.operator.parameters.get(name)
-    if declared is None and name not in node.values:
-        stem, _, position = name.rpartition("_")
-        assert isinstance(node.operator.parameters.get(stem), Numbers), name
-        return "number", float(node.values[stem][int(position) - 1])
+    """Return (kind, word) of a parameter as a step sees it, or of `$p` in an expression."""
+    for declared in node.operator.parameters.values():
+        if name in declared.list_arguments() or declared.is_element(name):
+            return declared.encode(name, node.values[declared.name])
     value = node.values[name]
-    if isinstance(declared, Choice):
-        return "integer", declared.options.index(value)
-    if isinstance(declared, Choices):
-        return "integer", declared.encode(value)
-    if isinstance(declared, Number):
-        return "number", float(value) if value is not None else float("nan")
-    if isinstance(declared, Boolean) or isinstance(value, bool):
-        return "boolean", int(value)
-    if isinstance(value, float):
-        return "number", value
-    return "integer", -1 if value is None else int(value)
+    kind = "boolean" if isinstance(value, bool) else "number" if isinstance(value, float) else ""
+    return kind or "integer", value if kind == "number" else int(value)
 
 
 def encode_list(node: Node, name: str) -> tuple[tuple[float, ...], int]:
     """Return (words, count) of a list parameter as a step sees it; pairs are flat."""
-    value = node.values[name] or ()
-    if isinstance(node.operator.parameters[name], Points):
-        return tuple(float(part) for pair in value for part in pair), len(value)
-    return tuple(map(float, value)), len(value)
+    declared, value = node.operator.parameters[name], node.values[name] or ()
+    assert isinstance(declared, ListParameter), name
+    return declared.flatten(value), len(value)
 
 
 def list_used_parameters(node: Node) -> list[str]:

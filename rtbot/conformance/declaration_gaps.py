@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbot.operator import Parameter
 from rtbot.operator.relation import Relation
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ def _list_missing_texts(cls: type[Operator]) -> Iterator[str]:
         for name, item in group.items():
             if not item.doc:
                 yield f"{name} has no doc"
+    for name, parameter in cls.parameters.items():
+        if type(parameter).draw is Parameter.draw and not issubclass(cls, Relation):
+            yield f"{name} has no random values: the kind {type(parameter).__name__} has no draw"
 
 
 def _list_example_gaps(cls: type[Operator]) -> Iterator[str]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from rtbot.conformance.random_parameters import draw_arity, draw_value
 from rtbot.conformance.random_rows import (
     Policies,
     draw_arrivals,
@@ -17,11 +16,11 @@ from rtbot.conformance.random_rows import (
 from rtbot.core.errors import GraphError
 from rtbot.core.vector_names import VECTOR
 from rtbot.explain.examples import ID
-from rtbot.operator import Type
+from rtbot.operator import Numbers, Type
 from rtbot.operator.vectors import make_vector
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rtbot.api import Graph
     from rtbot.compare.schedules import Row
@@ -78,7 +77,7 @@ def _draw_document(
 ) -> tuple[dict[str, Any], dict[str, Type]]:
     """Return a graph file, which may be refused, and the types of its inputs."""
     values = {
-        name: draw_value(rng, parameter, span)
+        name: parameter.draw(rng, span)
         for name, parameter in cls.parameters.items()
         if parameter.required or rng.random() < 0.6
     }
@@ -107,6 +106,17 @@ def _draw_document(
         },
         "outputs": {port: f"{ID}.{port}" for port in outputs},
     }, inputs
+
+
+def draw_arity(rng: Random, cls: type[Operator], values: Mapping[str, Any]) -> int:
+    """Return how many streams feed a variadic port, as far as the parameters leave it open."""
+    variadic = [port for port in cls.inputs.values() if port.variadic]
+    if not variadic:
+        return 1
+    lists = [v for n, v in values.items() if isinstance(cls.parameters[n], Numbers)]
+    sizes: list[Any] = [len(item) for item in lists] + [values.get("num_ports")]
+    sizes = [size for size in sizes if size]
+    return int(sizes[0]) if sizes else rng.randint(variadic[0].shortest, variadic[0].shortest + 2)
 
 
 def _draw_types(rng: Random, cls: type[Operator], ports: Sequence[str]) -> dict[str, Type]:

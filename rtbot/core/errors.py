@@ -286,6 +286,12 @@ def suggest_known_name(name: str, candidates: Iterable[str]) -> str:
     return f"did you mean {_quote(found)}?" if found else suggest_name(name, candidates)
 
 
+def join_names(names: Iterable[str]) -> str:
+    """Return names for a message, shortened if there are many."""
+    names = list(names)
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
 def describe_non_ascii(text: str) -> str:
     """Return a hint that names the first character that is not ASCII, or ""."""
     import unicodedata

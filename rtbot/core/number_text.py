@@ -1,6 +1,8 @@
-"""Counts and durations as text."""
+"""Values, counts and durations as text."""
 
 from __future__ import annotations
+
+from typing import Any
 
 DURATION_UNITS = {
     "d": 86_400 * 10**9,
@@ -12,6 +14,19 @@ DURATION_UNITS = {
     "ns": 1,
 }
 """Nanoseconds of the units in which a duration may be written, the longest first."""
+
+
+def format_plain(value: Any) -> str:
+    """Return a value as a graph file has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(format_plain, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {format_plain(item)}' for key, item in value.items())}}}"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return "null" if value is None else str(value)
 
 
 def format_count(number: int, noun: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbot.core.number_text import format_plain
 from rtbot.explain.examples import ExampleGraph
-from rtbot.explain.phrases import format_plain
 from rtbot.tables.change_values import list_changes
 from rtbot.tables.record_column import list_cells
 from rtbot.viz.marbles import Lane, Marble, draw_marbles

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbot.core.number_text import format_plain
 from rtbot.core.vector_names import VECTOR
 from rtbot.explain.explain_graph import explain
-from rtbot.explain.phrases import format_plain
-from rtbot.operator import Choices
 from rtbot.operator.relation import CHANGES
 
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ class ExampleGraph:
         several = len(self.example.outputs) > 1
         given = dict(self.example.parameters)
         for name, parameter in operator.parameters.items():
-            if isinstance(parameter, Choices):
-                given[name] = parameter.split(given[name])
+            if name in given:
+                given[name] = parameter.normalise(given[name])
         named = operator.outputs_for(given, 1) if operator.returns else {}
         aliases = {port: named[port].alias if named else port for port in self.example.outputs}
         self.outputs = {p: f"{ID}.{name}" if several else ID for p, name in aliases.items()}

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.explain.phrases import format_plain
-from rtbot.graph.row_parameters import format_special, format_tree, list_fields
+from rtbot.graph.row_parameters import NodeTexts
 from rtbot.graph.stages import has_own_times
-from rtbot.operator.relation import Columns, FieldPairs, RowExpression, RulesText
 from rtbot.operators.groups import BY_ORDER, QUANTILES
 from rtbot.relations.join_views import COUNT, KEYED, MULTISET, ROW, choose_views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rtbot.graph.model import Input, Node
     from rtbot.operator import Type
 
@@ -94,33 +90,10 @@ def describe_node_progress(node: Node) -> str:
 
 def list_parameters(node: Node) -> dict[str, str]:
     """Return the parameters of a node as text, expressions as they were understood."""
-    return {name: text for name, text in _list_texts(node) if text}
-
-
-def _list_texts(node: Node) -> Iterator[tuple[str, str]]:
-    for name, declared in node.operator.parameters.items():
-        value = node.values.get(name)
-        fields = None if value is None else list_fields(node, name)
-        if isinstance(declared, RulesText):
-            continue  # they are shown as a whole
-        if isinstance(declared, RowExpression):
-            yield name, format_tree(node, name)
-        elif fields is not None:
-            yield name, f"{{{', '.join(f'{field}: {text}' for field, text in fields)}}}"
-        elif (text := format_special(declared, value)) is not None:
-            yield name, text if value or declared.required else ""
-        elif isinstance(declared, FieldPairs):
-            yield name, _format_pairs(value)
-        elif isinstance(declared, Columns):
-            yield name, format_plain(value) if value or declared.required else ""
-        elif value != declared.default:
-            yield name, format_plain(value)
-
-
-def _format_pairs(pairs: Sequence[tuple[str, str]] | None) -> str:
-    if pairs is None or all(left == right for left, right in pairs):
-        return format_plain([left for left, _ in pairs or ()])
-    return format_plain(dict(pairs))
+    texts = NodeTexts(node)
+    declared = node.operator.parameters.items()
+    found = {name: one.explain(node.values.get(name), texts) for name, one in declared}
+    return {name: text for name, text in found.items() if text}
 
 
 def _describe_join(node: Node) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.plan import Plan
+from rtbot.core.number_text import format_plain
 from rtbot.explain import state as states
 from rtbot.explain.explain_changes import (
     describe_input_state,
@@ -16,11 +17,10 @@ from rtbot.explain.explain_changes import (
     list_parameters,
 )
 from rtbot.explain.frontier_rules import FrontierRules
-from rtbot.explain.phrases import format_hanging, format_plain, format_span, join_words
+from rtbot.explain.phrases import format_hanging, join_words
 from rtbot.explain.warm_up import WarmUpTable
 from rtbot.graph.model import Ref, list_input_types
 from rtbot.graph.whole_vectors import format_ref, join_vectors, take_whole
-from rtbot.operator import Duration, TimeSpan
 from rtbot.operator.relation import Relation
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from rtbot.api import Graph
     from rtbot.graph.model import CheckedGraph, Input, Io, Node
-    from rtbot.operator import Parameter
 
 MARGIN = 14
 LABEL = 2
@@ -182,15 +181,10 @@ def _format_parameters(checked: CheckedGraph, node: Node) -> dict[str, str]:
     if issubclass(node.operator, Relation):
         return list_parameters(node)
     return {
-        name: _format_value(declared, node.values[name], checked.io.unit)
+        name: declared.format(node.values[name], checked.io.unit)
         for name, declared in node.operator.parameters.items()
         if node.values.get(name) != declared.default
     }
-
-
-def _format_value(declared: Parameter, value: Any, unit: str | None) -> str:
-    is_time = isinstance(declared, Duration) or isinstance(value, TimeSpan)
-    return format_span(value, unit) if is_time else format_plain(value)
 
 
 def format_graph(

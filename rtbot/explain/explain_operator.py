@@ -7,13 +7,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rtbot.explain.examples import ExampleGraph
-from rtbot.explain.phrases import format_plain
 from rtbot.graph.packages import describe_origin
 from rtbot.operator import REGISTRY, UNREAD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rtbot.operator import In, Operator, Out, Parameter
 
 KINDS = {"T": "any", "N": "number or integer"}
@@ -111,30 +108,15 @@ def _list_numbered(port: In | Out) -> str:
 
 
 def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
-    options = getattr(parameter, "options", ())
     return {
         "name": parameter.name,
         "aliases": list(parameter.aliases),
         "type": parameter.type_name,
-        "options": list(options),
-        "range": ", ".join(_list_limits(parameter)),
+        "options": list(parameter.list_options()),
+        "range": ", ".join(parameter.list_limits()),
         "required": parameter.required,
         "default": None
         if parameter.default in (None, UNKNOWN_FRONTIER)
-        else format_plain(parameter.default),
+        else parameter.format_default(),
         "doc": parameter.doc,
     }
-
-
-def _list_limits(parameter: Parameter) -> Iterator[str]:
-    """Yield the limits of a value."""
-    bounds = {"minimum": "at least", "above": "above", "maximum": "at most"}
-    for name, words in bounds.items():
-        bound = getattr(parameter, name, None)
-        if bound is not None:
-            yield f"{words} {format_plain(bound)}"
-    if getattr(parameter, "odd", False):
-        yield "odd"
-    shortest = getattr(parameter, "shortest", 1)
-    if shortest > 1:
-        yield f"{shortest} or more"

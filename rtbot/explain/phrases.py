@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rtbot.core.number_text import format_duration
 from rtbot.graph.whole_vectors import format_ref, take_whole
@@ -18,19 +18,6 @@ def join_words(names: Iterable[str], last: str = "and") -> str:
     """Return "a, b and c"."""
     *before, end = names
     return f"{', '.join(before)} {last} {end}" if before else end
-
-
-def format_plain(value: Any) -> str:
-    """Return a value as a graph file has it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(map(format_plain, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{key}: {format_plain(item)}' for key, item in value.items())}}}"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return "null" if value is None else str(value)
 
 
 def format_span(time: int, unit: str | None) -> str:

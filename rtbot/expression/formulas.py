@@ -11,18 +11,11 @@ from rtbot.core.errors import GraphError, Problems
 from rtbot.expression.rules import infer_types, widen
 from rtbot.expression.syntax import Term, parse_expression, without_place
 from rtbot.expression.tree import Expression
-from rtbot.operator import Boolean, Duration, Integer, Number, Numbers, Operator, Type, WindowLength
+from rtbot.operator import Operator, Type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_KINDS = {
-    Number: "number",
-    Integer: "integer",
-    Boolean: "boolean",
-    Duration: "integer",
-    WindowLength: "integer",
-}
 CONSTANTS = {"nan": math.nan, "inf": math.inf}
 
 _parse_cached = lru_cache(maxsize=4096)(lambda text: parse_expression(text, without_place))
@@ -107,11 +100,7 @@ def list_value_kinds(cls: type[Operator], values: Mapping[str, Any]) -> dict[str
     """Return the kind of every parameter that a formula may name; lists by element, `name_1`."""
     kinds: dict[str, str] = {}
     for name, parameter in cls.parameters.items():
-        if isinstance(parameter, Numbers):
-            count = len(values[name] or ())
-            kinds |= {f"{name}_{k + 1}": "number" for k in range(count)}
-        elif type(parameter) in _KINDS and values[name] is not None:
-            kinds[name] = _KINDS[type(parameter)]
+        kinds |= parameter.list_kinds(values[name])
     return kinds
 
 

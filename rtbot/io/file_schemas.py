@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import DataError, suggest_name
-from rtbot.graph.check.context import ID
+from rtbot.core.scalar_values import ID
 from rtbot.io.column_search import find_header_line, list_columns, require_column
 from rtbot.io.column_types import ColumnType, infer_column_types
 from rtbot.io.source_opener import SourceOpener

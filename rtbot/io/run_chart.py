@@ -45,7 +45,7 @@ class Plotter:
     def add(self, result: Result) -> None:
         """Take what a push released."""
         self._series = [name for name in result.series if name not in result.schemas]
-        self._collected.add({name: result.series[name] for name in self._series})
+        self._collected.add({name: result.series[name] for name in self._series}, repeats=True)
         for name, schema in result.schemas.items():
             if name not in self._lines:
                 self._lines[name] = ChangeLines(name, schema, self._session.key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import DataError
-from rtbot.graph.check.context import ID
+from rtbot.core.scalar_values import ID
 from rtbot.look.cell_forms import INTEGER
 from rtbot.look.io_lines import (
     join_command,

@@ -1,34 +1,21 @@
 """Declaring operators: the class, its parameters, ports and state; see `operator.py` here."""
 
+from rtbot.core.scalar_values import KINDS
 from rtbot.operator.declarations import (
-    KINDS,
     ROLES,
-    STATE_LIMIT,
     UNREAD,
-    Boolean,
     Cells,
-    Choice,
-    Choices,
-    Duration,
     Example,
     In,
-    Integer,
-    Integers,
     Kept,
-    Number,
-    Numbers,
     Out,
-    Parameter,
-    Points,
     Ring,
     Scalar,
     Scratch,
     Space,
     Span,
-    TimeSpan,
     Type,
     WarmUp,
-    WindowLength,
 )
 from rtbot.operator.operator import (
     DOMAIN,
@@ -43,6 +30,11 @@ from rtbot.operator.operator import (
     step,
     suggest_operator,
 )
+from rtbot.operator.parameter_kinds.choices import Choice, Choices
+from rtbot.operator.parameter_kinds.lists import Integers, ListParameter, Numbers, Points
+from rtbot.operator.parameter_kinds.parameter import Parameter, TimeSpan
+from rtbot.operator.parameter_kinds.scalars import Boolean, Integer, Number, Text
+from rtbot.operator.parameter_kinds.times import STATE_LIMIT, Duration, WindowLength
 
 __all__ = [
     "DOMAIN",
@@ -65,6 +57,7 @@ __all__ = [
     "Integer",
     "Integers",
     "Kept",
+    "ListParameter",
     "Number",
     "Numbers",
     "Operator",
@@ -76,6 +69,7 @@ __all__ = [
     "Scratch",
     "Space",
     "Span",
+    "Text",
     "TimeSpan",
     "Type",
     "WarmUp",

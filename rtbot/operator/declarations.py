@@ -1,4 +1,4 @@
-"""The parts of an operator's class: types, parameters, ports, items of state, an example."""
+"""What an operator's class has beside parameters: types, ports, items of state, an example."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from rtbot.operator.schema import Field, Schema
 
-KINDS = ("number", "integer", "boolean", "text")
 ROLES = ("must", "may", "last")
 UNREAD = "unread"
 """The role of a port whose messages are not paired with others, and change nothing."""
@@ -55,146 +54,6 @@ class Type:
         """Return the same kind, nullable or not; a vector is so in all elements."""
         fields = tuple(replace(one, type=Type(one.type.kind, nullable)) for one in self.fields)
         return Type(self.kind, nullable, fields=fields)
-
-
-@dataclass(kw_only=True)
-class Parameter:
-    """A parameter of an operator; the subclass is its type in the graph file.
-
-    A parameter with a default is not required; one that is not required and has no default may be
-    None.
-    """
-
-    required: bool = True
-    default: Any = None
-    aliases: tuple[str, ...] = ()
-    doc: str = ""
-    name: str = ""
-
-    def __init_subclass__(cls) -> None:
-        cls.type_name = cls.__dict__.get("type_name", cls.__name__.lower())
-
-    def __post_init__(self) -> None:
-        self.required &= self.default is None
-
-    type_name: ClassVar[str] = "parameter"
-
-
-@dataclass(kw_only=True)
-class Number(Parameter):
-    """A float64 parameter; `minimum` and `maximum` are inclusive."""
-
-    minimum: float | None = None
-    maximum: float | None = None
-    above: float | None = None
-
-
-STATE_LIMIT = 1 << 24
-"""The most values that an item of state may hold for each key: 128 MiB of them."""
-
-
-@dataclass(kw_only=True)
-class Integer(Parameter):
-    """An int64 parameter; `minimum` and `maximum` are inclusive; `odd` asks for an odd one."""
-
-    minimum: int | None = None
-    maximum: int | None = None
-    odd: bool = False
-
-
-@dataclass(kw_only=True)
-class Boolean(Parameter):
-    """True or false."""
-
-
-@dataclass(kw_only=True)
-class Choice(Parameter):
-    """One of `options`; a step sees its index."""
-
-    options: tuple[str, ...] = ()
-
-
-@dataclass(kw_only=True)
-class Choices(Parameter):
-    """One or several of `options`, each once; a step sees an integer with a bit for each option."""
-
-    type_name: ClassVar[str] = "choices"
-    options: tuple[str, ...] = ()
-
-    def split(self, given: str | Sequence[str]) -> tuple[str, ...]:
-        """Return the words of a value, which may be one alone."""
-        return (given,) if isinstance(given, str) else tuple(given)
-
-    def encode(self, words: Sequence[str]) -> int:
-        """Return the integer that a step sees."""
-        return sum(1 << self.options.index(word) for word in words)
-
-
-@dataclass(kw_only=True)
-class Duration(Parameter):
-    """A time span in `io.unit`: an integer, or text such as "5s"; a step sees the int64.
-
-    `minimum` is inclusive. None if it is optional and absent (a step then sees -1).
-    """
-
-    minimum: int | None = 0
-    maximum: int | None = None
-
-
-class TimeSpan(int):
-    """A length of time in `io.unit`, as the value of a parameter that may be a count as well."""
-
-
-@dataclass(kw_only=True)
-class WindowLength(Parameter):
-    """How long a window is: so many messages, an integer, or a `TimeSpan`, written as "5s".
-
-    `minimum` and `maximum` are inclusive, and of messages, as is `odd`; a time span is at least 1.
-    A step sees the int64.
-    """
-
-    minimum: int = 1
-    maximum: int | None = STATE_LIMIT
-    odd: bool = False
-
-    type_name = "integer or duration"
-
-
-@dataclass(kw_only=True)
-class Numbers(Parameter):
-    """A list of float64; formulas see the elements as `name_1` .. `name_N`.
-
-    A step that names it takes `name` (flat float64 array), `name_first` (place of the first
-    element in it) and `name_count` (how many there are).
-    """
-
-    shortest: int = 1
-
-    def describe_element(self) -> Parameter:
-        """Return the parameter that an element would be."""
-        return Number(name=f"an element of {self.name}")
-
-
-@dataclass(kw_only=True)
-class Points(Parameter):
-    """A list of pairs [x, y] of float64, in order of x; those of one x in order of the file.
-
-    A step takes `name` (flat float64 array), `name_first` (place of the first x in it, each y is
-    behind its x) and `name_count` (how many pairs there are).
-    """
-
-    shortest: int = 1
-
-
-@dataclass(kw_only=True)
-class Integers(Numbers):
-    """A list of int64 of at least `minimum`; a formula is made of them, a step takes none."""
-
-    minimum: int | None = None
-
-    def describe_element(self) -> Parameter:
-        """Return the parameter that an element would be."""
-        return Integer(name=f"an element of {self.name}", minimum=self.minimum)
 
 
 @dataclass

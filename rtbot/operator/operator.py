@@ -45,14 +45,11 @@ from rtbot.core.hints import fold_word
 from rtbot.core.source_span import SourceSpan
 from rtbot.core.vector_names import split_element
 from rtbot.operator.declarations import (
-    STATE_LIMIT,
     Cells,
     Example,
     In,
-    Integer,
     Kept,
     Out,
-    Parameter,
     Ring,
     Scalar,
     Scratch,
@@ -61,6 +58,9 @@ from rtbot.operator.declarations import (
     Type,
     WarmUp,
 )
+from rtbot.operator.parameter_kinds.parameter import Parameter
+from rtbot.operator.parameter_kinds.scalars import Integer
+from rtbot.operator.parameter_kinds.times import STATE_LIMIT
 from rtbot.operator.step_source import shorten_path
 
 if TYPE_CHECKING:

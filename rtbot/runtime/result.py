@@ -109,7 +109,7 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
 
         series = {name: table for name, table in self.series.items() if name not in self.schemas}
         collected = Collector(self.key)
-        collected.add(series)
+        collected.add(series, repeats=True)
         lines = [ChangeLines(name, schema, self.key) for name, schema in self.schemas.items()]
         for one in lines:
             one.add(self[one.name], collected)

@@ -63,8 +63,8 @@ def settings(cls, parameters):
         if isinstance(declared, Choice):
             known[name] = declared.options.index(values[name])
         elif isinstance(declared, Choices):
-            values[name] = declared.split(values[name])
-            known[name] = declared.encode(values[name])
+            values[name] = declared.normalise(values[name])
+            known[name] = declared.encode(name, values[name])[1]
         elif isinstance(declared, Duration) and values[name] is None:
             known[name] = -1
     return values, known

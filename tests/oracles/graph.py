@@ -215,7 +215,7 @@ def _converted(parameter, value):
         case Numbers():
             return [float(item) for item in value]
         case Choices():
-            return parameter.split(value)
+            return parameter.normalise(value)
         case WindowLength():
             is_text = isinstance(value, str)
             return TimeSpan(value.rstrip("nsmhd")) if is_text else value

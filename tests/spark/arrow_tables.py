@@ -34,3 +34,11 @@ def result_fields(schema):
         (field.name, LIST if pa.types.is_fixed_size_list(field.type) else field.type)
         for field in schema
     ]
+
+
+def released(table):
+    """The rows of every key in their order, those of one time and output too."""
+    found = {}
+    for row in table.to_pylist():
+        found.setdefault((row.pop("k"), row.get("output")), []).append(repr(row))
+    return found

@@ -30,6 +30,7 @@ from rtbot.viz.charts.downsample import (
     KEYS,
     OTHER,
     TEXTS,
+    TURNS,
     ChartSeries,
     Collector,
     split_by_key,
@@ -131,6 +132,28 @@ def test_late_messages_of_an_input_find_their_place():
     made.add(np.array([5, 6]), np.array([5.0, 6.0]))
     made.add(np.array([1, 9]), np.array([1.0, 9.0]))
     assert made.buckets.first_time.tolist() == [1, 5, 6, 9]
+
+
+@pytest.mark.parametrize("cut", [1, 3, 7])
+def test_several_messages_of_one_time_are_lines_of_their_own(cut):
+    rows = [(1, 5.0), (2, 7.0), (2, 5.0), (3, 7.0), (3, 6.0), (3, math.nan), (4, 1.0)]
+    made = ChartSeries("number")
+    for part in (rows[:cut], rows[cut:]):
+        times, values = zip(*part, strict=True) if part else ((), ())
+        made.add_turns(np.array(times, np.int64), np.array(values, np.float64))
+    lines = [
+        [*zip(one.buckets.first_time, one.buckets.first, strict=True)] for one in made.list_lines()
+    ]
+    assert lines == [[(1, 5.0), (2, 7.0), (3, 7.0), (4, 1.0)], [(2, 5.0), (3, 6.0)]]
+    assert made.span() == (1.0, 7.0)
+    assert len(made.later) == 2
+
+
+def test_the_last_line_has_all_messages_of_a_time_that_are_left():
+    made = ChartSeries("number")
+    made.add_turns(np.zeros(40, np.int64), np.arange(40.0))
+    assert len(made.later) == TURNS - 1
+    assert (made.later[-1].buckets.low, made.later[-1].buckets.high) == (TURNS - 1, 39)
 
 
 # ---- lines, dots, strips
@@ -765,3 +788,33 @@ def test_a_notebook_shows_results_of_changes():
     for frame in (result.to_arrow("per").to_pandas(), result.to_pandas("per")):
         assert list(frame.columns) == ["t", "weight", "kind", "n", "total"]
         assert frame["kind"].tolist() == ["<a>", "b"]
+
+
+# ---- streams that repeat
+
+BEST = """
+inputs: {points: number, player: text}
+operators: {best: {type: TopK, in: [points, player], k: 3}}
+outputs: {points: best.o1, player: best.o2, input: points}
+"""
+
+
+def test_a_chart_of_the_best_has_a_line_for_each_rank(monkeypatch, tmp_path):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    times = list(range(1, 7))
+    rows = {
+        "points": {"t": times, "value": [5.0, 7.0, 6.0, 1.0, 9.0, 8.0]},
+        "player": {"t": times, "value": list("abcabc")},
+    }
+    picture = rtbot.load(BEST).run(rows).plot(tmp_path / "best.svg")
+    drawn = [
+        path for path in parsed(picture).iter(f"{SVG}path") if "swatch" not in path.get("class")
+    ]
+    assert [path.get("class") for path in drawn] == ["line s0"] * 3 + ["line s2"]
+    for path in drawn:  # what is best goes up only: each line is one of a rank
+        heights = [float(at.split()[1]) for at in re.findall(r"[\d.]+ [\d.]+", path.get("d"))]
+        assert path.get("class") == "line s2" or heights == sorted(heights, reverse=True)
+    shown = [text.text for text in parsed(picture).iter(f"{SVG}text")]
+    assert [name for name in filter(None, shown) if name.startswith("player")] == [
+        "player", "player 2", "player 3"
+    ]  # fmt: skip

@@ -14,7 +14,7 @@ import pytest
 
 import rtbot
 from rtbot.cli.main import run
-from rtbot.core.number_text import format_duration
+from rtbot.core.number_text import format_duration, format_plain
 from rtbot.viz.drawing import draw_graph
 from rtbot.viz.drawing.boxes import (
     Box,
@@ -22,7 +22,6 @@ from rtbot.viz.drawing.boxes import (
     Diagram,
     Wire,
     build_diagram,
-    format_value,
 )
 from rtbot.viz.drawing.coordinates import BEND_GAP, BOX_GAP, assign_coordinates
 from rtbot.viz.drawing.crossings import Ordering, reduce_crossings
@@ -406,7 +405,7 @@ def test_durations_are_told_in_the_longest_unit(value, unit, text):
     ],
 )
 def test_values_are_told_as_graph_files_have_them(value, text):
-    assert format_value(value) == text
+    assert format_plain(value) == text
 
 
 # ---- texts of any kind

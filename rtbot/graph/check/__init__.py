@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import rtbot.operators  # noqa: F401 (registers the operators)
 from rtbot.core.errors import GraphError, Problems, graph_error
+from rtbot.core.scalar_values import parse_integer
 from rtbot.core.source_span import SourceSpan
 from rtbot.graph.check.change_schema import refuse_mask
 from rtbot.graph.check.context import Context, read_entries, read_text, to_plain_tree
@@ -26,7 +27,6 @@ from rtbot.graph.check.references import SymbolTable, resolve_drafts, sort_draft
 from rtbot.graph.check.resolve_nodes import make_nodes
 from rtbot.graph.check.run_keys import check_bridges, make_key_fields
 from rtbot.graph.check.tests_section import GraphTest, read_tests
-from rtbot.graph.check.typed_values import parse_integer
 from rtbot.graph.document import Document, DocumentNode, MappingNode, ScalarNode
 from rtbot.graph.model import (
     CheckedGraph,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, describe_non_ascii, graph_error
+from rtbot.core.scalar_values import ID
 from rtbot.graph.check.context import (
-    ID,
     Context,
     hint_known_names,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,19 +10,22 @@ from rtbot.core.errors import (
     Problems,
     describe_non_ascii,
     graph_error,
+    join_names,
     suggest_known_name,
 )
+from rtbot.core.scalar_values import ID, PARAMETER
+from rtbot.expression.row_syntax import parse_row_expression
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.diagnosis import suggest_space
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection
     from collections.abc import Mapping as Map
 
     from rtbot.core.source_span import SourceSpan
+    from rtbot.expression import Term
     from rtbot.operator.schema import Field
 
-ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
 EXAMPLES = {
     "inputs": "inputs: {price: number}",
     "operators": "operators: {ma: {type: MovingAverage, in: price, window: 20}}",
@@ -31,7 +33,6 @@ EXAMPLES = {
     "params": "params: {window: 20}",
     "io": "io: {unit: ms}",
 }
-PARAMETER = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,22 @@ class Context:
             hint = "a parameter is $name as the whole value; a dollar sign is $$"
             raise graph_error("RT114", node.mark, f"{node.value!r} names no parameter", hint)
         return ScalarNode(self.parameter(node.value[1:], node.mark).value, node.mark, quoted=True)
+
+    def parse_row_expression(self, text: str, place: Callable[[int, int], SourceSpan]) -> Term:
+        """Return the tree of an expression over rows; raise GraphError if it is none."""
+        return parse_row_expression(text, place)
+
+    def check_field_name(self, name: str, mark: SourceSpan) -> None:
+        """Raise GraphError unless a field of rows may have this name."""
+        check_field_name(name, mark)
+
+
+def check_field_name(name: str, mark: SourceSpan) -> None:
+    """Raise GraphError unless a field of rows may have this name."""
+    if not ID.fullmatch(name):
+        rule = "a letter, then letters, digits, _ and -, 64 at most"
+        hint = describe_non_ascii(name) or suggest_space(name) or rule
+        raise graph_error("RT107", mark, f"{name[:80]!r} is not a valid name of a field", hint)
 
 
 def read_entries(
@@ -152,12 +169,6 @@ def check_id(name: str, mark: SourceSpan, what: str, problems: Problems) -> bool
     hint = describe_non_ascii(name) or suggest_space(name) or rule
     problems.add("RT107", mark, f"{name[:80]!r} is not a valid name of {what}", hint)
     return False
-
-
-def join_names(names: Iterable[str]) -> str:
-    """Return names for a message, shortened if there are many."""
-    names = list(names)
-    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
 def hint_known_names(names: Collection[str]) -> str:

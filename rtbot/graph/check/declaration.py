@@ -23,12 +23,10 @@ from rtbot.operator import (
     ROLES,
     UNREAD,
     Cells,
-    Choice,
     Duration,
     In,
     Integer,
     Kept,
-    Numbers,
     Operator,
     Out,
     Ring,
@@ -151,9 +149,13 @@ class _Checker:
                 self.add(name, f"a step gets the row's {name} by this name", "rename it")
             if name in taken:
                 self.add(name, f"{name} is a parameter and a port or a piece of state")
+            for method in parameter.list_missing():
+                kind = type(parameter).__name__
+                self.add(name, f"the kind {kind} has no {method}", f"write {kind}.{method}")
             default = parameter.default
-            options = parameter.options if isinstance(parameter, Choice) else (default,)
-            if default is not None and default not in options:
+            options = parameter.list_options()
+            words = (default,) if isinstance(default, str) else default or ()
+            if options and not {*words} <= {*options}:
                 message = f"the default {default!r} is not one of the options"
                 self.add(name, message, hint_known_names(options))
 
@@ -320,8 +322,8 @@ class _Checker:
         port = self.cls.inputs.get(name) or self.cls.inputs.get(stem)
         if port is not None:
             return port.variadic is (name not in self.cls.inputs)
-        listed = self.cls.parameters.get(stem.removesuffix("_"))
-        return name in self.cls.parameters or isinstance(listed, Numbers)
+        parameters = self.cls.parameters.values()
+        return any(one.has_formula_name(name) for one in parameters)
 
 
 def _walk_terms(term: Term) -> Iterator[Term]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, Problem, graph_error, suggest_known_name
+from rtbot.core.scalar_values import ID, parse_integer
 from rtbot.expression import Formula, Term, parse_expression
 from rtbot.graph.check.context import (
-    ID,
     Context,
     check_id,
     hint_known_names,
@@ -18,8 +18,6 @@ from rtbot.graph.check.context import (
     to_plain_tree,
 )
 from rtbot.graph.check.declaration import verify_declaration
-from rtbot.graph.check.row_values import ROW_PARAMETERS, read_row_value
-from rtbot.graph.check.typed_values import convert_value, parse_duration
 from rtbot.graph.check.wiring import (
     REFERENCE,
     is_named,
@@ -30,7 +28,7 @@ from rtbot.graph.check.wiring import (
 )
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.diagnosis import suggest_space
-from rtbot.operator import KINDS, REGISTRY, Duration, Operator, Parameter, suggest_operator
+from rtbot.operator import KINDS, REGISTRY, Operator, Parameter, suggest_operator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping as Map
@@ -251,8 +249,7 @@ def _read_values(draft: Draft, node: MappingNode, context: Context) -> list[str]
 
 def _set(draft: Draft, parameter: Parameter, item: DocumentNode, context: Context) -> None:
     try:
-        convert = read_row_value if isinstance(parameter, ROW_PARAMETERS) else convert_value
-        draft.values[parameter.name] = convert(parameter, item, context)
+        draft.values[parameter.name] = parameter.read(item, context)
     except GraphError as error:
         _poison(draft, error, context)
 
@@ -260,8 +257,7 @@ def _set(draft: Draft, parameter: Parameter, item: DocumentNode, context: Contex
 def _note_missing(
     draft: Draft, parameter: Parameter, suspects: list[str], context: Context
 ) -> None:
-    value = parameter.default
-    if parameter.required and value is None:
+    if parameter.required and parameter.default is None:
         draft.poisoned = True
         names = (parameter.name, *parameter.aliases)
         if not any(key.startswith(names) or suggest_known_name(key, names) for key in suspects):
@@ -269,12 +265,10 @@ def _note_missing(
             hint = f"add `{parameter.name}: ...`" + (parameter.doc and f", {parameter.doc}")
             context.problems.add("RT111", draft.mark, message, hint, operator=draft.id)
         return
-    if isinstance(parameter, Duration) and isinstance(value, str):
-        try:
-            value = parse_duration(value, context.unit, draft.mark, parameter.name)
-        except GraphError as error:
-            _poison(draft, error, context)
-    draft.values[parameter.name] = value
+    try:
+        draft.values[parameter.name] = parameter.read_default(draft.mark, context)
+    except GraphError as error:
+        _poison(draft, error, context)
 
 
 def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: Context) -> bool:
@@ -320,8 +314,6 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
 
 def _compare_arity(draft: Draft, node: MappingNode, context: Context) -> None:
     """Compare RtBot's `numPorts` and `portTypes` with the wiring, if no parameter has the name."""
-    from rtbot.graph.check.typed_values import parse_integer
-
     for key in PORT_COUNTS:
         item = node.items.get(key)
         if item is None or any(

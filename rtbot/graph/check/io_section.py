@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, Problems, graph_error
-from rtbot.graph.check.context import Context, join_names, read_entries
+from rtbot.core.errors import GraphError, Problems, graph_error, join_names
+from rtbot.graph.check.context import Context, read_entries
 from rtbot.graph.check.reading_options import (
     CSV_KEYS,
     READING,
@@ -15,10 +15,9 @@ from rtbot.graph.check.reading_options import (
     read_texts,
 )
 from rtbot.graph.check.record_type import read_columns
-from rtbot.graph.check.typed_values import TextParameter, convert_value
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode, from_mapping
 from rtbot.graph.model import Io
-from rtbot.operator import Choice, Duration, Integer, Parameter
+from rtbot.operator import Choice, Duration, Integer, Parameter, Text
 
 if TYPE_CHECKING:
     from collections import abc
@@ -67,7 +66,7 @@ POLICIES: dict[str, Parameter] = {
     ),
 }
 IO: dict[str, Parameter] = {
-    "time": TextParameter(name="time", doc="the time column, or columns whose texts are joined"),
+    "time": Text(name="time", doc="the time column, or columns whose texts are joined"),
     **POLICIES,
     **READING,
 }
@@ -199,7 +198,7 @@ def _read_values(fields: abc.Mapping[str, DocumentNode], given: Io, context: Con
             elif key == "time":
                 values[key] = read_texts(item, "time", "a column", context)
             elif key not in READING_KEYS:
-                values[key] = convert_value(POLICIES[key], item, context)
+                values[key] = POLICIES[key].read(item, context)
         except GraphError as error:
             context.problems.found += error.problems
     reading = read_reading(fields, given.reading, context)
@@ -214,7 +213,7 @@ def _read_key(node: DocumentNode, types: dict[str, str], context: Context) -> tu
         names = list(node.items)
         for name, item in node.items.items():
             kind = Choice(name=f"the type of the key {name}", options=KEY_TYPES)
-            types[name] = convert_value(kind, item, context)
+            types[name] = kind.read(item, context)
     else:
         names = _read_key_list(node, context)
     if len(names) > COLUMNS_MAX:
@@ -231,7 +230,7 @@ def _read_key_list(node: DocumentNode, context: Context) -> list[str]:
         if isinstance(item, MappingNode):
             hint = "write {COLUMN: text} or [COLUMN]"
             raise graph_error("RT105", item.mark, "key is a column or a list of columns", hint)
-        name = convert_value(TextParameter(name="key"), item, context)
+        name = Text(name="key").read(item, context)
         if name in names:
             raise graph_error("RT106", item.mark, f"the key column {name!r} is given twice")
         names.append(name)

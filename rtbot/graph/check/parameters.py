@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, graph_error, suggest_known_name
+from rtbot.core.scalar_values import INTEGER, NUMBER
 from rtbot.core.source_span import SourceSpan
 from rtbot.graph.check.context import (
     Context,
@@ -14,7 +15,6 @@ from rtbot.graph.check.context import (
     read_entries,
     read_text,
 )
-from rtbot.graph.check.typed_values import INTEGER, NUMBER, TextParameter, convert_value
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.mapping import unwrap_scalar
 from rtbot.operator import (
@@ -25,6 +25,7 @@ from rtbot.operator import (
     Numbers,
     Parameter,
     Points,
+    Text,
     TimeSpan,
 )
 
@@ -37,7 +38,7 @@ TYPES: dict[str, type[Parameter]] = {
     "number": Number,
     "integer": Integer,
     "boolean": Boolean,
-    "text": TextParameter,
+    "text": Text,
     "duration": Duration,
     "numbers": Numbers,
     "points": Points,
@@ -146,7 +147,7 @@ def _make_declaration(
         bound = TYPES[kind](name=f"{key} of {name}")
         if isinstance(bound, Duration):
             bound.minimum = None
-        setattr(parameter, f"{key}imum", convert_value(bound, fields[key], context))
+        setattr(parameter, f"{key}imum", bound.read(fields[key], context))
     low, high = getattr(parameter, "minimum", None), getattr(parameter, "maximum", None)
     if low is not None and high is not None and low > high:
         raise graph_error("RT116", fields["min"].mark, f"min {low} is greater than max {high}")
@@ -156,7 +157,7 @@ def _make_declaration(
 def _check_value(
     parameter: Parameter, fields: dict[str, DocumentNode], node: DocumentNode, context: Context
 ) -> Any:
-    value = convert_value(parameter, node, context)
+    value = parameter.read(node, context)
     if isinstance(parameter, Duration):
         value = TimeSpan(value)
     choices = fields.get("choices")
@@ -164,7 +165,7 @@ def _check_value(
         return value
     if not isinstance(choices, SequenceNode):
         raise graph_error("RT105", choices.mark, f"choices is a list, this is {choices.form}")
-    allowed = [convert_value(parameter, item, context) for item in choices.items]
+    allowed = [parameter.read(item, context) for item in choices.items]
     if value not in allowed:
         hint = "there are " + ", ".join(str(choice) for choice in allowed)
         raise graph_error(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from rtbot.core.errors import GraphError, graph_error, suggest_name
 from rtbot.core.time_formats import EPOCHS, find_format_problem, find_timezone_problem
 from rtbot.graph.check.context import Context, read_entries
-from rtbot.graph.check.typed_values import TextParameter, convert_value
 from rtbot.graph.csv_dialect import (
     MULTIPLE_BYTES,
     SINGLE_BYTE,
@@ -18,7 +17,7 @@ from rtbot.graph.csv_dialect import (
     find_delimiter,
 )
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
-from rtbot.operator import Choice, Integer, Parameter
+from rtbot.operator import Choice, Integer, Parameter, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from rtbot.graph.model import CsvDialect, ReadOptions
 
 READING: dict[str, Parameter] = {
-    "time_format": TextParameter(name="time_format", doc="how times are written"),
-    "timezone": TextParameter(name="timezone", doc="the zone of times without an offset"),
+    "time_format": Text(name="time_format", doc="how times are written"),
+    "timezone": Text(name="timezone", doc="the zone of times without an offset"),
     "ambiguous": Choice(
         name="ambiguous",
         options=("error", "earlier", "later", "order"),
@@ -38,19 +37,19 @@ READING: dict[str, Parameter] = {
         options=("error", "shift"),
         doc="a time that the zone leaves out, when its clocks go forward",
     ),
-    "columns_as": TextParameter(
+    "columns_as": Text(
         name="columns_as", doc="the key whose values are the names of the other columns"
     ),
 }
 CSV: dict[str, Parameter] = {
-    "delimiter": TextParameter(name="delimiter", doc="one character, tab, or blank"),
-    "decimal": TextParameter(name="decimal", doc="the decimal sign, a point or a comma"),
-    "thousands": TextParameter(name="thousands", doc="the sign between groups of digits"),
-    "quote": TextParameter(name="quote", doc="the character around cells"),
-    "encoding": TextParameter(name="encoding", doc="the encoding of the text"),
+    "delimiter": Text(name="delimiter", doc="one character, tab, or blank"),
+    "decimal": Text(name="decimal", doc="the decimal sign, a point or a comma"),
+    "thousands": Text(name="thousands", doc="the sign between groups of digits"),
+    "quote": Text(name="quote", doc="the character around cells"),
+    "encoding": Text(name="encoding", doc="the encoding of the text"),
     "skip": Integer(name="skip", minimum=0, doc="lines before the header"),
     "skip_after": Integer(name="skip_after", minimum=0, doc="lines after the header: units, types"),
-    "comment": TextParameter(name="comment", doc="how lines begin that hold no data"),
+    "comment": Text(name="comment", doc="how lines begin that hold no data"),
 }
 CSV_KEYS = (*CSV, "names")
 READING_KEYS = (*READING, "null", "csv")
@@ -106,7 +105,7 @@ def _read_option(key: str, node: DocumentNode, given: ReadOptions, context: Cont
 
 def _read_text(key: str, node: DocumentNode, context: Context) -> Any:
     """Return the value of a key, which its own rule has checked."""
-    value = convert_value(READING[key], node, context)
+    value = READING[key].read(node, context)
     fault = CHECKS[key](value) if key in CHECKS else None
     if fault is not None:
         raise graph_error("RT112", node.mark, f"{key}: {fault.message}", fault.hint)
@@ -121,7 +120,7 @@ def _read_dialect(node: DocumentNode, given: CsvDialect, context: Context) -> Cs
             if key == "names":
                 values[key] = read_texts(item, "names", "a column", context)
             else:
-                values[key] = convert_value(CSV[key], item, context)
+                values[key] = CSV[key].read(item, context)
         except GraphError as error:
             context.problems.found += error.problems
     complete = len(values) == len(fields)

@@ -9,9 +9,8 @@ from rtbot.core.errors import GraphError, describe_non_ascii, graph_error
 from rtbot.core.vector_names import RECORD, VECTOR
 from rtbot.graph.check.change_schema import read_fields
 from rtbot.graph.check.context import hint_known_names
-from rtbot.graph.check.typed_values import TextParameter, convert_value
 from rtbot.graph.document import MappingNode, ScalarNode, SequenceNode
-from rtbot.operator import Type
+from rtbot.operator import Text, Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +93,7 @@ def read_columns(node: DocumentNode, one: Input, context: Context) -> dict[str, 
                 hint = context.problems.suggest_name(name, names) or hint_known_names(names)
                 message = f"{one.name} has no field {name[:40]!r}"
                 raise graph_error("RT120", node.keys[name], message, hint)
-            found[name] = convert_value(TextParameter(name="a column"), item, context)
+            found[name] = Text(name="a column").read(item, context)
         except GraphError as error:
             context.problems.found += error.problems
     return found
@@ -112,9 +111,7 @@ def _read_element_columns(node: DocumentNode, one: Input, context: Context) -> d
         context.problems.add("RT116", node.mark, message, hint)
         return {}
     try:
-        columns = [
-            convert_value(TextParameter(name="a column"), item, context) for item in node.items
-        ]
+        columns = [Text(name="a column").read(item, context) for item in node.items]
     except GraphError as error:
         context.problems.found += error.problems
         return {}

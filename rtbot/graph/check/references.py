@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rtbot.core.errors import GraphError, describe_non_ascii, graph_error, suggest_name
+from rtbot.core.errors import GraphError, describe_non_ascii, graph_error, join_names, suggest_name
 from rtbot.core.vector_names import RECORD, name_element
 from rtbot.expression import Term, find_constant
-from rtbot.graph.check.context import Context, hint_known_names, join_names
+from rtbot.graph.check.context import Context, hint_known_names
 from rtbot.graph.check.wiring import REFERENCE
 from rtbot.graph.model import Ref
 from rtbot.operator import KINDS

@@ -13,9 +13,9 @@ from rtbot.datalog.language.program_parser import ProgramParser
 from rtbot.datalog.language.program_text import ProgramText, TooManyProblemsError
 from rtbot.datalog.language.program_tokens import fill_parameters
 from rtbot.datalog.program import FLOAT, NUMBER, SYMBOL, Atom, Negation
+from rtbot.graph.check.context import check_field_name
 from rtbot.graph.check.resolve_relation import list_mismatches
 from rtbot.graph.check.resolve_view import choose_places, place_line
-from rtbot.graph.check.row_values import check_field_name
 from rtbot.graph.document import ScalarNode
 from rtbot.graph.model import Node, View
 from rtbot.operator import Type

@@ -10,20 +10,8 @@ from rtbot.expression.row_typing import type_aggregate, type_row_expression
 from rtbot.expression.window_typing import type_window_function
 from rtbot.graph.check.context import hint_known_names
 from rtbot.graph.model import Node, Ref
-from rtbot.operator import Parameter, Type
-from rtbot.operator.relation import (
-    CHANGES,
-    Columns,
-    Computations,
-    FieldName,
-    FieldPairs,
-    Order,
-    Relation,
-    RowExpression,
-    RowFields,
-    WindowComputations,
-    name_argument,
-)
+from rtbot.operator import Type
+from rtbot.operator.relation import CHANGES, Relation, name_argument
 from rtbot.operator.schema import Field, Schema
 
 if TYPE_CHECKING:
@@ -32,8 +20,8 @@ if TYPE_CHECKING:
     from rtbot.expression import Expression, Term
     from rtbot.graph.check.context import Context
     from rtbot.graph.check.drafts import Draft
-    from rtbot.graph.check.row_values import RowText
     from rtbot.graph.document import ScalarNode
+    from rtbot.operator.parameter_kinds.row_expressions import RowText
 
 
 def resolve_relation(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node:
@@ -128,43 +116,15 @@ class _RowValues:
         """
         values = dict(self.draft.values)
         for name, parameter in self.draft.operator.parameters.items():
-            values[name] = self.find_value(name, parameter, values[name])
+            values[name] = parameter.resolve(values[name], self)
         if self.problems.found or self.untyped:
             raise GraphError(self.problems.found)
         return values, self.formulas
 
-    def find_value(self, name: str, parameter: Parameter, value: Any) -> Any:
-        """Return what a node has for a parameter; trees go to `formulas`."""
-        match parameter:
-            case Columns():
-                return tuple(self.find_field(one) for one in value or ())
-            case Order():
-                return tuple((self.find_field(one), down) for one, down in value or ())
-            case FieldName():
-                return self.find_name(value, parameter)
-            case FieldPairs():
-                return self.find_pairs(value)
-            case RowExpression() if value is not None:
-                return self.type_condition(name, parameter, value)
-            case RowFields():
-                for field, text in value.items():
-                    self.type_text(f"{name}.{field}", text)
-                return tuple(value)
-            case Computations():
-                return self.type_aggregates(name, value or {})
-            case WindowComputations():
-                return self.type_windows(name, value)
-        return value
-
-    def find_pairs(self, pairs: tuple[tuple[ScalarNode, ScalarNode], ...] | None) -> Any:
-        """Return the names of fields of both inputs; None if none are given."""
-        if pairs is None:
-            return None
+    def find_pair(self, pair: tuple[ScalarNode, ScalarNode]) -> tuple[str, ...]:
+        """Return the names of a field of each input."""
         sides = (self.schema, "left"), (self.other, "right")
-        return tuple(
-            tuple(self.find_field(one, *side) for one, side in zip(pair, sides, strict=True))
-            for pair in pairs
-        )
+        return tuple(self.find_field(one, *side) for one, side in zip(pair, sides, strict=True))
 
     def find_field(self, scalar: ScalarNode, schema: Schema | None = None, side: str = "") -> str:
         """Return the name of a field of the rows; note one that is not there."""
@@ -177,20 +137,17 @@ class _RowValues:
             self.problems.add("RT120", scalar.mark, message, hint)
         return name
 
-    def find_name(self, given: str | ScalarNode | None, parameter: FieldName) -> str | None:
-        """Return a name; that of an input's field has to be there."""
-        if given is None or isinstance(given, str):
-            return given
-        if parameter.new:
-            return given.text
+    def find_read_field(self, scalar: ScalarNode) -> str:
+        """Return the name of a field; it has to be there if an input carries changes."""
         reads = any(port.kind == CHANGES for port in self.draft.operator.inputs.values())
-        return self.find_field(given) if reads else given.text
+        return self.find_field(scalar) if reads else scalar.text
 
-    def type_condition(self, name: str, parameter: RowExpression, text: RowText) -> str:
+    def type_condition(self, name: str, kind: str, text: RowText) -> str:
+        """Type an expression that has to be of a kind, "" for any; return its text."""
         tree = self.type_text(name, text)
-        if tree is not None and parameter.kind and tree.type.kind != parameter.kind:
-            message = f"{name} is a {parameter.kind}, this one is {tree.type}"
-            hint = "compare it, as in x > 0" if parameter.kind == "boolean" else ""
+        if tree is not None and kind and tree.type.kind != kind:
+            message = f"{name} is a {kind}, this one is {tree.type}"
+            hint = "compare it, as in x > 0" if kind == "boolean" else ""
             self.problems.add("RT133", text.scalar.place(0), message, hint)
         return text.scalar.text
 

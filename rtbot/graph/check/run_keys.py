@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.graph.check.context import join_names
+from rtbot.core.errors import join_names
 from rtbot.graph.document import MappingNode
 from rtbot.operator import Type
 from rtbot.operator.schema import Field

@@ -13,9 +13,7 @@ from rtbot.graph.check.class_source import ClassSource
 from rtbot.operator import (
     Cells,
     Kept,
-    Numbers,
     Operator,
-    Points,
     Ring,
     Scalar,
     Scratch,
@@ -90,8 +88,7 @@ class _StepCheck:
 
     def element(self, name: str) -> bool:
         """Return whether the name is an element of a list parameter, `name_1`."""
-        stem, _, place = name.rpartition("_")
-        return place.isdigit() and stem in self.cls.parameters
+        return any(one.is_element(name) for one in self.cls.parameters.values())
 
     def results(self, node: ast.FunctionDef) -> None:
         returns = [part for part in walk_function(node) if isinstance(part, ast.Return)]
@@ -170,8 +167,7 @@ def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
     for name in cls.inputs:
         yield name, [name, f"{name}_valid"]
     for name, parameter in cls.parameters.items():
-        listed = isinstance(parameter, Numbers | Points)
-        yield name, [name, *([f"{name}_first", f"{name}_count"] if listed else [])]
+        yield name, parameter.list_arguments()
     for name, item in cls.state.items():
         if isinstance(item, Ring):
             yield name, [name, *(f"{name}_{part}" for part in RING_PARTS)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import graph_error, suggest_name
-from rtbot.graph.check.typed_values import INT64_MAX, INT64_MIN, parse_integer
+from rtbot.core.scalar_values import INT64_MAX, INT64_MIN, parse_integer
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:

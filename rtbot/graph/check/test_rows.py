@@ -8,18 +8,18 @@ from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError, GraphError, graph_error
-from rtbot.core.source_span import SourceSpan
-from rtbot.core.times import TimeStyle, detect_style, parse_time
-from rtbot.core.vector_names import VECTOR
-from rtbot.graph.check.context import read_entries
-from rtbot.graph.check.test_changes import read_change, read_fields
-from rtbot.graph.check.typed_values import (
+from rtbot.core.scalar_values import (
     INT64_MAX,
     INT64_MIN,
     parse_boolean,
     parse_integer,
     parse_number,
 )
+from rtbot.core.source_span import SourceSpan
+from rtbot.core.times import TimeStyle, detect_style, parse_time
+from rtbot.core.vector_names import VECTOR
+from rtbot.graph.check.context import read_entries
+from rtbot.graph.check.test_changes import read_change, read_fields
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.storage.files import STANDARD
 

@@ -11,7 +11,6 @@ from rtbot.core.source_span import SourceSpan
 from rtbot.core.vector_names import name_element, split_element
 from rtbot.graph.check.context import Context, read_entries, read_text
 from rtbot.graph.check.test_rows import GraphTestRows, read_rows
-from rtbot.graph.check.typed_values import convert_value
 from rtbot.graph.check.vector_type import check_element
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.model import Ref
@@ -162,7 +161,7 @@ class _TestReader:
         if node is None:
             return 0.0
         parameter = Number(name="tolerance", minimum=0.0)
-        return float(convert_value(parameter, node, self.graph.context))
+        return float(parameter.read(node, self.graph.context))
 
     def error(self) -> str:
         """Return the code of the error that the test expects; no rows come out then."""

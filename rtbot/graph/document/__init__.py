@@ -12,8 +12,8 @@ from collections import abc
 from pathlib import Path
 from typing import Any
 
+from rtbot.core.document_nodes import Document, DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.mapping import from_mapping
-from rtbot.graph.document.nodes import Document, DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.parse import BYTES_MAX, parse_yaml
 from rtbot.graph.document.text import decode_text
 

@@ -6,9 +6,7 @@ import re
 from collections import abc
 from typing import Any
 
-from rtbot.core.errors import Problems, graph_error
-from rtbot.core.source_span import SourceSpan
-from rtbot.graph.document.nodes import (
+from rtbot.core.document_nodes import (
     Document,
     DocumentNode,
     MappingNode,
@@ -16,6 +14,8 @@ from rtbot.graph.document.nodes import (
     SequenceNode,
     add_entry,
 )
+from rtbot.core.errors import Problems, graph_error
+from rtbot.core.source_span import SourceSpan
 from rtbot.graph.document.parse import DEPTH_MAX, NODES_MAX, SCALAR_MAX
 
 INTEGER_BITS = 1_000

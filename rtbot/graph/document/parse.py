@@ -5,6 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rtbot.core.document_nodes import (
+    Document,
+    DocumentNode,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    add_entry,
+)
 from rtbot.core.errors import GraphError, graph_error
 from rtbot.core.source_span import SourceSpan
 from rtbot.graph.document.diagnosis import (
@@ -12,14 +20,6 @@ from rtbot.graph.document.diagnosis import (
     PARAMETER_BARE,
     identify_text,
     make_yaml_error,
-)
-from rtbot.graph.document.nodes import (
-    Document,
-    DocumentNode,
-    MappingNode,
-    ScalarNode,
-    SequenceNode,
-    add_entry,
 )
 from rtbot.graph.document.text import normalise_text
 

@@ -13,7 +13,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from rtbot.graph.document.nodes import DocumentNode, MappingNode, ScalarNode, SequenceNode
+from rtbot.core.document_nodes import DocumentNode, MappingNode, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

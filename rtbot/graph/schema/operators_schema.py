@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any
 from rtbot.graph.check.drafts import PORT_COUNTS
 from rtbot.graph.schema.value_schemas import (
     DOC,
-    HIDDEN,
     ID_PATTERN,
     META,
-    anchor_pattern,
     annotate_parameter,
-    build_named,
     build_value,
     describe_text,
     exclude_keys,
@@ -28,6 +25,7 @@ from rtbot.graph.schema.wiring_schema import (
     group_ports,
 )
 from rtbot.operator import REGISTRY, Integer
+from rtbot.operator.parameter_kinds.schema_texts import HIDDEN, anchor_pattern, build_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

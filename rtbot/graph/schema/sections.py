@@ -9,7 +9,6 @@ from rtbot.graph.check.change_schema import FIELDS_MAX
 from rtbot.graph.check.parameters import KEYS as PARAMETER_KEYS
 from rtbot.graph.check.parameters import NAME, TYPES
 from rtbot.graph.check.record_type import FIELD
-from rtbot.graph.check.typed_values import TextParameter
 from rtbot.graph.schema.io_schema import (
     build_change_io,
     build_io,
@@ -23,11 +22,10 @@ from rtbot.graph.schema.value_schemas import (
     ID_PATTERN,
     META,
     REFERRED,
-    anchor_pattern,
-    build_named,
     build_value,
 )
-from rtbot.operator import KINDS, Duration, Integer, Number, Points
+from rtbot.operator import KINDS, Duration, Integer, Number, Points, Text
+from rtbot.operator.parameter_kinds.schema_texts import anchor_pattern, build_named
 
 if TYPE_CHECKING:
     from rtbot.graph.schema.definitions import Definitions, Schema
@@ -41,7 +39,7 @@ VECTOR_PATTERN = r"^vector\[0*(?:[1-9][0-9]{0,2}|1000)\]\??$"
 VERSION = build_value(Integer(name="version", minimum=1, maximum=1), dollar=False)
 VERSION |= {"errorMessage": "version is 1 for now"}
 DEFAULT = {
-    "pattern": build_value(TextParameter(name="a default"), dollar=False)["pattern"],
+    "pattern": build_value(Text(name="a default"), dollar=False)["pattern"],
     "minItems": 1,
     "allOf": [
         {

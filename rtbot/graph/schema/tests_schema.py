@@ -12,11 +12,11 @@ from rtbot.graph.schema.value_schemas import (
     DOC,
     ID_PATTERN,
     REFERRED,
-    build_named,
     build_value,
     exclude_keys,
 )
 from rtbot.operator import Number
+from rtbot.operator.parameter_kinds.schema_texts import build_named
 
 if TYPE_CHECKING:
     from rtbot.graph.schema.definitions import Definitions, Schema

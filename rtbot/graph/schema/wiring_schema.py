@@ -9,10 +9,9 @@ from rtbot.graph.check.wiring import is_control, is_named
 from rtbot.graph.schema.value_schemas import (
     ID_PATTERN,
     REFERRED,
-    anchor_pattern,
-    build_named,
     describe_text,
 )
+from rtbot.operator.parameter_kinds.schema_texts import anchor_pattern, build_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

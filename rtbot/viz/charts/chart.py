@@ -110,7 +110,8 @@ class Chart:
 
     def _time_scale(self) -> TimeScale:
         """Return the scale from the first message to the last, beside the widest value label."""
-        buckets = [s.buckets for row in self.rows for s in row.values() if len(s.buckets)]
+        lines = [line for row in self.rows for s in row.values() for line in s.list_lines()]
+        buckets = [line.buckets for line in lines]
         first = min((int(b.first_time[0]) for b in buckets), default=0)
         last = max((int(b.last_time[-1]) for b in buckets), default=0)
         labels = list(self.strips)
@@ -164,8 +165,11 @@ class Chart:
             at += area.height + GAP
         for name in self.strips:
             texts = list(self.collected.texts.get(name, ()))
-            parts += draw_strip(name, row.get(name), self.time, at, self.looks[name], texts)
-            at += STRIP + STRIP_GAP
+            later = row[name].later if name in row else []
+            for turn, series in enumerate([row.get(name), *later], 1):
+                label = name if turn == 1 else f"{name} {turn}"
+                parts += draw_strip(label, series, self.time, at, self.looks[name], texts)
+                at += STRIP + STRIP_GAP
         return parts, at + (GAP - STRIP_GAP if self.strips else 0)
 
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 BUCKETS = 4096
 KEYS = 6
+TURNS = 16
+"""Lines of an output that has several messages of one time; the last has all that are left."""
+
 TEXTS = 8
 OTHER = TEXTS
 """The code of texts beyond the first ones."""
@@ -92,10 +95,15 @@ def _sort_buckets(buckets: ChartBuckets) -> ChartBuckets:
 
 
 class ChartSeries:
-    """The messages of one output (or input) of one key; `count` of all, drawable or not."""
+    """The messages of one output (or input) of one key; `count` of all, drawable or not.
+
+    If there are several of one time, `later` are the second ones of every time, the third ones, and
+    so on.
+    """
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
+        self.later: list[ChartSeries] = []
         self.count = 0
         self.shift = 0
         self.runs = 0
@@ -113,6 +121,24 @@ class ChartSeries:
             _sort_buckets(_concat_buckets([self.buckets, self._downsample(new)]))
         )
 
+    def add_turns(self, times: np.ndarray, values: np.ndarray) -> None:
+        """Take messages by time, of which those of one time are together."""
+        starts = np.flatnonzero(np.append(True, times[1:] != times[:-1]))
+        if len(starts) >= len(times):
+            self.add(times, values)
+            return
+        sizes = np.diff(starts, append=len(times))
+        turns = np.minimum(np.arange(len(times)) - np.repeat(starts, sizes), TURNS - 1)
+        for turn in range(int(turns.max()) + 1):
+            if turn > len(self.later):
+                self.later.append(ChartSeries(self.kind))
+            chosen = turns == turn
+            (self.later[turn - 1] if turn else self).add(times[chosen], values[chosen])
+
+    def list_lines(self) -> list[ChartSeries]:
+        """Return what is drawn as a line of its own: itself and `later`, those with anything."""
+        return [one for one in (self, *self.later) if len(one.buckets)]
+
     def _downsample(self, buckets: ChartBuckets) -> ChartBuckets:
         """Merge buckets, in spans that are longer if there are still too many."""
         buckets = merge_buckets(buckets, buckets.first_time >> self.shift)
@@ -122,8 +148,10 @@ class ChartSeries:
         return buckets
 
     def span(self) -> tuple[float, float]:
-        """Return the least and the greatest value."""
-        return float(self.buckets.low.min()), float(self.buckets.high.max())
+        """Return the least and the greatest value of all lines; there is one at least."""
+        every = [one.buckets for one in self.list_lines()]
+        lows, highs = [float(b.low.min()) for b in every], [float(b.high.max()) for b in every]
+        return min(lows), max(highs)
 
 
 class Collector:
@@ -138,15 +166,19 @@ class Collector:
         self.series: dict[tuple[Any, ...], dict[str, ChartSeries]] = {} if key else {(): {}}
         self.texts: dict[str, dict[str, int]] = {}
 
-    def add(self, tables: Mapping[str, Table]) -> None:
-        """Take tables by name, each in the order of (key, t)."""
+    def add(self, tables: Mapping[str, Table], *, repeats: bool = False) -> None:
+        """Take tables by name, each in the order of (key, t).
+
+        If it `repeats`, several messages of one time are several lines, and not one up and down.
+        """
         for name, table in tables.items():
             times, values = table["t"], self._values(name, table)
             for key, start, stop in split_by_key(table, self.key):
                 if not self._shows(key):
                     break
                 series = self.series[key].setdefault(name, ChartSeries(detect_kind(table["value"])))
-                series.add(times[start:stop], values[start:stop])
+                add = series.add_turns if repeats else series.add
+                add(times[start:stop], values[start:stop])
 
     def drop(self, names: Collection[str]) -> None:
         """Forget series."""
@@ -189,8 +221,10 @@ class Collector:
 
     def find_end(self) -> int | None:
         """Return the greatest time of all points, None without any."""
-        every = [one.buckets.last_time for row in self.series.values() for one in row.values()]
-        return max((int(times[-1]) for times in every if len(times)), default=None)
+        every = [
+            line for row in self.series.values() for s in row.values() for line in s.list_lines()
+        ]
+        return max((int(line.buckets.last_time[-1]) for line in every), default=None)
 
     def shown(self) -> list[tuple[Any, ...]]:
         """Return the keys that are shown, in their order."""

@@ -101,7 +101,7 @@ def _is_comparable(one: tuple[float, float], other: tuple[float, float]) -> bool
 
 def find_span(names: Iterable[str], row: Mapping[str, ChartSeries]) -> tuple[float, float] | None:
     """Return the least and the greatest value of these series; None if they have none."""
-    spans = [row[name].span() for name in names if name in row and len(row[name].buckets)]
+    spans = [row[name].span() for name in names if name in row and row[name].list_lines()]
     if not spans:
         return None
     return min(low for low, _ in spans), max(high for _, high in spans)
@@ -139,9 +139,9 @@ def draw_panel(
             draw_text("quiet", label, time.left - 8, y + 3.8, "end"),
         ]
     for name in [*panel.guests, *panel.names]:
-        if name in row and len(row[name].buckets):
-            draw = draw_dots if looks[name].startswith("dots") else draw_line
-            path = draw(row[name].buckets, time, value)
+        draw = draw_dots if looks[name].startswith("dots") else draw_line
+        for line in row[name].list_lines() if name in row else ():
+            path = draw(line.buckets, time, value)
             parts.append(format_element("path", class_=looks[name], d=path))
     return parts
 

@@ -102,7 +102,8 @@ class Summary:
     def html(self) -> str:
         """Return the summary for a notebook."""
         collected = Collector(self.key, KEYS)
-        collected.add({n: t for n, t in self.tables.items() if detect_kind(t["value"]) != "text"})
+        drawn = {n: t for n, t in self.tables.items() if detect_kind(t["value"]) != "text"}
+        collected.add(drawn, repeats=True)
         time = (self.first, self.last)
         rows = [_format_row(HEADER, "th", RIGHT, "")]
         for cells in self.lines():
@@ -172,7 +173,7 @@ def _draw_charts(
         return
     for key in collected.shown():
         series = collected.series[key].get(name)
-        if series is None or not len(series.buckets):
+        if series is None or not series.list_lines():
             continue
         if not collected.key:
             yield draw_sparkline(series, ends, CHART)
@@ -197,7 +198,8 @@ def draw_sparkline(series: ChartSeries, ends: tuple[int, int], size: tuple[float
         bed = format_element("rect", width=wide_, height=high, fill="#808080", fill_opacity=0.15)
         parts = [bed, format_element("g", *bars, fill=ORANGE)] if bars else [bed]
     else:
-        path = draw_line(series.buckets, time, ValueScale.around(*series.span(), 2.0, high - 4))
+        value = ValueScale.around(*series.span(), 2.0, high - 4)
+        path = "".join(draw_line(one.buckets, time, value) for one in series.list_lines())
         look = {"stroke": BLUE, "stroke_width": "1.2", "stroke_linejoin": "round"}
         parts = [format_element("path", d=path, fill="none", stroke_linecap="round", **look)]
     return format_element(

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.number_text import format_duration
 from rtbot.core.times import INT64_MIN
 from rtbot.core.vector_names import RECORD
-from rtbot.graph.row_parameters import format_special, list_fields
+from rtbot.graph.row_parameters import list_fields
 from rtbot.graph.whole_vectors import format_ref, join_vectors, take_whole
-from rtbot.operator.declarations import Duration, TimeSpan, Type
-from rtbot.operator.relation import Columns, FieldPairs, Order
+from rtbot.operator import Parameter, Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -187,14 +185,11 @@ def _build_query_box(view: View, last: Node, types: Mapping[str, Mapping[str, Ty
 
 def _list_given(node: Node) -> list[str]:
     """Return the parameters that have a value; the least integer means that there is none."""
-    given = [name for name, value in node.values.items() if value not in (None, INT64_MIN)]
-    return [name for name in given if node.values[name] or not _takes_none(node, name)]
-
-
-def _takes_none(node: Node, name: str) -> bool:
-    """Return whether a parameter is fields that need not be there."""
-    parameter = node.operator.parameters.get(name)
-    return isinstance(parameter, Columns | FieldPairs | Order) and not parameter.required
+    declared = node.operator.parameters
+    values = {name: value for name, value in node.values.items() if value not in (None, INT64_MIN)}
+    return [
+        n for n, value in values.items() if n not in declared or not declared[n].is_absent(value)
+    ]
 
 
 def _choose_label(node: Node, port: str, checked: CheckedGraph) -> str:
@@ -222,28 +217,8 @@ def _list_lines(node: Node, name: str, unit: str | None) -> list[str]:
 
 
 def _format_parameter(node: Node, name: str, unit: str | None) -> str:
-    value, parameter = node.values[name], node.operator.parameters.get(name)
-    is_time = isinstance(parameter, Duration) or isinstance(value, TimeSpan)
-    if is_time and unit is not None:
-        return format_duration(value, unit)
-    if (text := format_special(parameter, value)) is not None:
-        return text
-    if isinstance(parameter, FieldPairs):
-        if all(left == right for left, right in value):
-            return format_value([left for left, _ in value])
-        return f"{{{', '.join(f'{left}: {right}' for left, right in value)}}}"
-    return format_value(value)
-
-
-def format_value(value: Any) -> str:
-    """Return a parameter's value as a graph file has it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(format_value, value))}]"
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    return str(value)
+    declared = node.operator.parameters.get(name) or Parameter(name=name)
+    return declared.format(node.values[name], unit)
 
 
 def _format_tip(head: str, item: Any, doc: str | None = "") -> str:
