@@ -63,7 +63,7 @@ class Chained(Grower):
     def _arity(self, cls, values):
         return 2 if self.rng.random() < 0.8 else super()._arity(cls, values)
 
-    def _source(self, kinds, nullable, others=()):
+    def _source(self, kinds, nullable, others=(), *, repeating=False):
         while self.wanted:
             ref = self.wanted.pop(0)
             type_ = self.types.get(ref)
@@ -71,7 +71,7 @@ class Chained(Grower):
                 continue
             if kind_of(type_) in kinds and (nullable or not type_.nullable):
                 return ref
-        return super()._source(kinds, nullable, others)
+        return super()._source(kinds, nullable, others, repeating=repeating)
 
 
 class Extreme(Chained):
@@ -205,6 +205,20 @@ def refusing(rng):
     return found
 
 
+def repeated(rng):
+    """What reads streams with several messages of one time, and their elements."""
+    times = random_rows.draw_times(rng, rng.randint(2, 12))
+    graph = Grower(rng, times[-1] - times[0] + 1)
+    graph.add(catalogue()["TopK"], {"k": rng.choice([1, 2, 3, 5])})
+    behind = [cls for cls in catalogue().values() if [*cls.ports(1)] == ["i1"]]
+    for _ in range(rng.randint(1, 5)):
+        graph.add(rng.choice(behind))
+    graph.grow(rng.randint(0, 3))
+    found = filled(rng, graph, times, Policies(), random_rows.draw_keys(rng))
+    found.schedules += [planned(rng, found, style) for style in ("ones", "random", "eager")]
+    return found
+
+
 def threads(rng):
     """Rows enough for several threads to get in each other's way."""
     times = random_rows.draw_times(rng, rng.choice([20, 40, 80]))
@@ -224,6 +238,7 @@ FAMILIES = {
     "near": (near, ()),
     "late": (late, ()),
     "threads": (threads, ("threaded",)),
+    "repeated": (repeated, ()),
     "starved": (chain, ()),
 }
 """By the word in the names of their cases, who makes them and their trials; `starved` is a second

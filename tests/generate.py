@@ -47,12 +47,14 @@ class Case:
     back they are bounds, and some rows come later."""
 
 
-def case(seed, *, schedules=2, most=12):
-    """The case of a seed, with at most so many operators."""
+def case(seed, *, schedules=2, most=12, first=()):
+    """The case of a seed, with these classes of operators and at most so many others."""
     rng = random.Random(seed)
     times = random_rows.draw_times(rng, rng.randint(1, 16))
     tangled = rng.random() < TANGLED
     graph = Grower(rng, times[-1] - times[0] + 1, pairing_pool() if tangled else None)
+    for cls in first:
+        graph.add(cls)
     graph.grow(rng.randint(1, most))
     styles = ["whole", *(rng.choice(STYLES) for _ in range(schedules - 1))]
     if random.Random(f"{seed}/eager").random() < EAGER:
@@ -139,7 +141,9 @@ class Grower:
         numeric = cls.ports(arity) if numeric else []
         if "score_index" in complete:
             numeric = [f"i{complete['score_index'] + 1}"]
-        feeds = self._feeds(cls, arity, numeric, _least_size(complete))
+        alone = cls.ports(arity) == ["i1"] and cls.role("i1", complete) == "must"
+        alone = alone and not cls.variant(complete).sets_time
+        feeds = self._feeds(cls, arity, numeric, _least_size(complete), alone=alone)
         spec = {"type": self.rng.choice(_names(cls))} | self._wiring(feeds) | values
         name = self._fresh("n")
         self.operators[name] = spec
@@ -149,8 +153,11 @@ class Grower:
             for port, t in ((port, self.types[ref]) for port, ref in feeds.items())
         }
         outputs = cls.output_types(complete, types)
-        if any(out.repeats for out in cls.outputs.values()):  # nothing of these graphs reads it
-            outputs = {port: replace(type_, repeats=name) for port, type_ in outputs.items()}
+        makers = {self.types[ref].repeats for ref in feeds.values()} - {""}
+        if any(out.repeats for out in cls.outputs.values()):
+            makers = {name}
+        for maker in makers:
+            outputs = {port: replace(type_, repeats=maker) for port, type_ in outputs.items()}
         self._declare(name, outputs)
         return name
 
@@ -158,6 +165,9 @@ class Grower:
         """Add one expression of a random kind."""
         single = [(ref, type_) for ref, type_ in self.types.items() if not type_.repeats]
         refs = [item for item in single if self.rng.random() < 0.6]
+        several = [(ref, type_) for ref, type_ in self.types.items() if type_.repeats]
+        if several and self.rng.random() < 0.5:
+            refs = [self.rng.choice(several)]
         params = {"number": ["level"], "integer": ["whole"]}
         kind = self.rng.choice(["number", "number", "integer", "boolean", "text"])
         try:
@@ -172,7 +182,8 @@ class Grower:
             name = self._fresh("x")
             self.operators[name] = written[0]
             kind = parse(written[0], kinds, values)[0].kind  # whole numbers may stay integer
-            self._declare(name, {"o1": Type(kind, written[1].nullable)}, bare=True)
+            repeats = refs[0][1].repeats if refs else ""
+            self._declare(name, {"o1": Type(kind, written[1].nullable, repeats=repeats)}, bare=True)
             self.used |= {ref for ref, _ in refs}
 
     def document(self, rules):
@@ -187,7 +198,7 @@ class Grower:
         io = ({"unit": self.unit} if self.unit else {}) | rules.io()
         return document | ({"io": io} if io else {})
 
-    def _feeds(self, cls, arity, numeric, size):
+    def _feeds(self, cls, arity, numeric, size, *, alone):
         feeds, shared = {}, {}
         keyed = any(isinstance(item, Space) for item in cls.state.values())
         whole = not (numeric or keyed) and (
@@ -204,19 +215,19 @@ class Grower:
                 kinds = [shared[declared.kind]]
             others = {kind_of(t) for t in self.types.values() if t.kind == "vector"}
             others = others if declared.kind == "T" and whole and kinds == KINDS else set()
-            feeds[port] = self._source(kinds, declared.nullable, others)
+            feeds[port] = self._source(kinds, declared.nullable, others, repeating=alone)
             shared.setdefault(declared.kind, kind_of(self.types[feeds[port]]))
         self.used |= set(feeds.values())
         return feeds
 
-    def _source(self, kinds, nullable, others=()):
+    def _source(self, kinds, nullable, others=(), *, repeating=False):
         """A stream of one of the kinds, or of what is there of others."""
         fitting = [
             ref
             for ref, type_ in self.types.items()
             if kind_of(type_) in {*kinds, *others}
             and (nullable or not type_.nullable)
-            and not type_.repeats
+            and (repeating or not type_.repeats)
         ]
         fresh = [ref for ref in fitting if ref not in self.used]
         if fresh and self.rng.random() < 0.5:
@@ -281,7 +292,7 @@ class Grower:
         """Note what there is to read: a stream, and the elements of a vector."""
         self.types[ref] = type_
         for place, field in enumerate(type_.fields):
-            self.types[f"{ref}.{place}"] = field.type
+            self.types[f"{ref}.{place}"] = replace(field.type, repeats=type_.repeats)
 
     def _fresh(self, prefix):
         dash = self.rng.choice(["", "", "-", "_"])

@@ -40,6 +40,7 @@ COMMANDS = {
         "equals_its_oracle and (RollingMedian or Fill or ZScore or Covariance or Debounce)",
     ],
     "refused parameters": [*PYTEST, "tests/operators/test_refused_parameters.py"],
+    "ieee": [*PYTEST, "tests/numeric/test_ieee.py", "-k", "what_is_older"],
     "curves": [*PYTEST, "tests/numeric/test_curves.py"],
     "pairs": [*PYTEST, "tests/numeric/test_pairs.py", "-k", "not compiled"],
     "spans": [*PYTEST, "tests/runtime/test_spans.py"],

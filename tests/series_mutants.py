@@ -40,7 +40,7 @@ SERIES = [
         "rtbot/numeric/ieee.py::is_older",
         "time + span <= now if time < 0 else time <= now - span",
         "time <= now - span",
-        EDGES,
+        ("ieee",),
     ),
     Mutant("rtbot/runtime/inner_keys.py::encode_keys", "0.0", "-0.0", EDGES),
     Mutant(
@@ -89,7 +89,7 @@ SERIES = [
     TextMutant(
         "rtbot/compiler/retime_code.py::RetimeWriter._write_timer",
         "if {self.call.due} != {NEVER}:",
-        "if {self.call.due} < -{NEVER}:",
+        "if {self.call.due} == {NEVER}:",
         ("timers", "series"),
     ),
     # ---- windows of time
@@ -127,7 +127,7 @@ SERIES = [
         "rtbot/operators/aggregates.py::note_value",
         "lower != 0.0",
         "lower > 0.0 and upper != 0.0",
-        ("series",),
+        EDGES,
     ),
     # ---- silence, changes, thresholds
     Mutant(
@@ -176,7 +176,7 @@ SERIES = [
         "rtbot/operators/quantiles.py::leave_order",
         "tree_copies[tree_lesser_first + node - 1] = free",
         "pass",
-        ("series",),
+        ("spans",),
     ),
     Mutant(
         "rtbot/numeric/rank_tree.py::quantile_of_ranked",
@@ -222,7 +222,7 @@ SERIES = [
         "rtbot/operators/filling.py::fill_linear",
         "frontier = nulls_time[nulls_time_first] - 1",
         "frontier = nulls_time[nulls_time_first]",
-        ("series",),
+        EDGES,
     ),
     Mutant("rtbot/operators/filling.py::fill_number", "EMIT if known else DOMAIN", "EMIT", EDGES),
     Mutant(

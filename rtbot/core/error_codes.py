@@ -61,6 +61,7 @@ CODES = {
     "RT194": "warning: a relation of a program that has no rows",
     "RT195": "warning: a variable of a rule that occurs once",
     "RT196": "warning: a variable of an aggregate that hides one of the rule",
+    "RT197": "warning: a pattern that is no regular expression",
     "RT201": "a cell that is not a value of its input's type",
     "RT202": "a row that is late",
     "RT203": "two rows of one input at one time",

@@ -23,7 +23,8 @@ MASK = 2**64 - 1
 LIMITS = {NUMBER: (-(2**63), 2**63 - 1), UNSIGNED: (0, MASK)}
 _INTEGER = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf|nan")
-_SET_PART = re.compile(r"\\.|\[:(\w*):\]|[\[\]]", re.DOTALL)
+_PATTERN_PART = re.compile(r"\\.|\[:(\w*):\]|[\[\]{]", re.DOTALL)
+_REPETITION = re.compile(r"\{(?:\d+(?:,\d*)?|,\d+)\}")
 _CLASSES = {
     "digit": "0-9",
     "d": "0-9",
@@ -88,8 +89,11 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _name_classes(pattern: str) -> str:
-    """Return a pattern whose sets have characters in place of classes such as `[:digit:]`."""
-    if "[:" not in pattern:
+    """Return a pattern whose sets have characters in place of classes such as `[:digit:]`.
+
+    Raises re.error for a `{` that begins no repetition: Python takes it as a character.
+    """
+    if "[:" not in pattern and "{" not in pattern:
         return pattern
     begin = 0  # the first place in the set, 0 outside of one
 
@@ -99,6 +103,8 @@ def _name_classes(pattern: str) -> str:
         if not begin:
             if text == "[":
                 begin = found.end() + pattern.startswith("^", found.end())
+            elif text == "{" and not _REPETITION.match(pattern, found.start()):
+                raise re.error("a { that begins no repetition", pattern, found.start())
         elif name is not None:
             if name not in _CLASSES:
                 raise re.error(f"no characters are named {text}")
@@ -107,7 +113,7 @@ def _name_classes(pattern: str) -> str:
             begin = 0
         return text
 
-    return _SET_PART.sub(replace, pattern)
+    return _PATTERN_PART.sub(replace, pattern)
 
 
 def order_value(value: Value) -> tuple[bool, Value]:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from rtbot.numeric.exact import RUNNING_SUM_DIGITS
 from rtbot.numeric.exact import running_integer_sum as exact_running_integer_sum
 from rtbot.numeric.exact import running_sum as exact_running_sum
-from rtbot.numeric.ieee import INTEGER_MAX, INTEGER_MIN, subtract_checked, subtract_to_number
+from rtbot.numeric.ieee import (
+    INTEGER_MAX,
+    INTEGER_MIN,
+    divide,
+    subtract_checked,
+    subtract_to_number,
+)
 from rtbot.operator import (
     DOMAIN,
     EMIT,
@@ -131,7 +137,7 @@ class DifferenceAtOlder(Difference, variant_of="Difference"):
 @step
 def change_per_time(change, time, before, per):
     """The change for each `per` of time, between two times."""
-    return change * float(per) / subtract_to_number(time, before)
+    return divide(change * float(per), subtract_to_number(time, before))
 
 
 @step

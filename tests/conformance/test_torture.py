@@ -2,6 +2,7 @@
 
 import pytest
 
+from rtbot.operator import REGISTRY
 from tests import families, torture
 from tests.catalogue import catalogue
 
@@ -26,6 +27,13 @@ def test_random_graphs_compiled(number):
 def test_random_graphs_of_a_family(family):
     for number in range(8):
         torture.run_case(f"slice/{family}{number}")
+
+
+def test_sixty_compiled_cases_have_every_operator():
+    drawn = [torture.draw_case(f"slice/c{number}", compiled=True) for number in range(60)]
+    specs = [spec for case in drawn for spec in case.document["operators"].values()]
+    types = {REGISTRY[spec["type"]].__name__ for spec in specs if isinstance(spec, dict)}
+    assert {*catalogue()} - types == set()
 
 
 def test_a_family_is_compiled():

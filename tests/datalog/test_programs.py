@@ -238,3 +238,22 @@ b(2).
     text = EDGES + NUMBER_HEAD + "a(s) :- e(k, 2), s = sum y * k : { e(k, y) }."
     (warning,) = read_program(text, "p.dl").warnings
     assert str(warning).startswith("p.dl:5:30: warning[RT196]: k in this sum is another variable")
+
+
+def test_a_constant_that_is_no_pattern_is_a_warning_and_holds_nowhere():
+    """Each is told once, also if its rule has several alternatives."""
+    text = (
+        '.decl s(x: symbol)\ns("a").\ns("a{x}").\n.decl r(x: symbol)\n.output r\n'
+        'r(x) :- (s(x) ; s(x), x = "a"), match(cat("(", "a"), x), x != "b".\n'
+        'r(x) :- s(x), !match("a{99999999999}", x) ; s(x), match("[[a]", x).\n'
+        'r(x) :- s(x), (match("a{x}", x) ; !match("{", x) ; match("a{1,}", x)).\n'
+    )
+    warnings = read_program(text, "p.dl").warnings
+    found = [f"{each.mark.line}:{each.mark.column} {each.code}" for each in warnings]
+    assert found == [f"{place} RT197" for place in ("6:33", "7:16", "8:16", "8:36")]
+    assert find_rows(text)["r"] == {"a"}
+    for pattern in ("a{2}", "a{2,}", "a{,2}", "a{1,2}", "[{]", r"\{", "}"):
+        assert compile_pattern(pattern)
+    for pattern in ("{", "a{", "a{}", "a{,}", "a{1", "a{x}", "(?:a){ 1}"):
+        with pytest.raises(FunctorError, match="begins no repetition"):
+            compile_pattern(pattern)

@@ -319,7 +319,7 @@ def test_every_code_of_graphs_is_in_the_corpus():
     found = {row["code"] for rows in GRAPHS for row in rows} | {row[2] for row in BYTES}
     of_operators = {f"RT17{k}" for k in range(5)}
     of_queries = {f"RT18{k}" for k in range(8)}
-    of_programs = {"RT193", "RT194", "RT195", "RT196"}
+    of_programs = {"RT193", "RT194", "RT195", "RT196", "RT197"}
     of_all = found | of_operators | of_queries | of_programs
     assert {code for code in CODES if code < "RT2"} == of_all
 

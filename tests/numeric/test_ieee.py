@@ -244,6 +244,15 @@ def test_chosen_values(name, arguments, result):
     assert bits(getattr(compiled(), name)(*arguments)) == bits(result)
 
 
+def test_what_is_older_is_exact_at_the_ends_of_time():
+    times = [LOW, LOW + 1, LOW + 9, -(2**62), -1, 0, 1, 2**62, HIGH - 9, HIGH - 1, HIGH]
+    for span in (1, 2, 10, 2**62, HIGH - 1, HIGH):
+        for time, now in itertools.combinations_with_replacement(times, 2):
+            expected = time <= now - span
+            assert plain()["is_older"](time, now, span) == expected
+            assert compiled().is_older(time, now, span) == expected, (time, now, span)
+
+
 def test_whole_numbers_equal_math():
     for x in floats(8, 3000):
         if math.isfinite(x):

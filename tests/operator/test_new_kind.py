@@ -240,6 +240,13 @@ def test_a_kind_that_lacks_methods_is_refused(own_folder):
     ]
 
 
+def test_a_kind_that_gives_steps_names_has_to_encode_them(own_folder):
+    text = PLUGIN.replace("def encode", "def encode_no")
+    own_folder.joinpath("intervals.py").write_text(text, encoding="utf-8")
+    with pytest.raises(rtbot.GraphError, match=r"RT170.*the kind Interval has no encode"):
+        load_plugin("intervals.py")
+
+
 def test_a_kind_without_random_values_cannot_be_checked(own_folder):
     text = PLUGIN.replace("def draw", "def draw_no")
     own_folder.joinpath("intervals.py").write_text(text, encoding="utf-8")

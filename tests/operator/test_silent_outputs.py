@@ -1,13 +1,15 @@
-"""Steps with several outputs, each of which has a message or not on its own."""
+"""Outputs that have messages or not, each on its own; outputs that an operator chooses."""
 
 import itertools
 
 import pytest
 
 import rtbot
+from rtbot import ops
 from rtbot.conformance import check_operator
 from rtbot.core.modes import use_mode
-from rtbot.operator import REGISTRY
+from rtbot.operator import REGISTRY, Boolean, In, Operator, Out, step
+from rtbot.operator.operator import REGISTERING
 from tests import generate
 from tests.catalogue import catalogue
 from tests.checks import CaseChecks
@@ -128,3 +130,88 @@ def test_the_account_counts_the_messages_of_every_output():
     assert operators["both"]["i1"]["in"] == 4
     assert operators["both"]["i2"]["in"] == 2
     assert operators["n"]["i1"] == {"in": 4, "consumed": 4, "held": 0, "lost": {}}
+
+
+# ---- outputs that depend on parameters and on how many inputs there are
+
+
+_REGISTER = REGISTERING.set({})
+
+
+class NeighboursForTest(Operator):
+    """Differences of neighbours, and their number if it is asked for."""
+
+    counted = Boolean(default=False)
+    i = In("number", variadic=True)
+    o1 = Out("number")
+
+    @classmethod
+    def outputs_for(cls, values, arity):
+        found = {f"o{k}": Out("number", alias=f"gap_{k}") for k in range(1, arity)}
+        return found | ({f"o{arity}": Out("integer", alias="count")} if values["counted"] else {})
+
+    @staticmethod
+    def formula(values, ports):
+        found = {f"o{k}": f"{b} - {a}" for k, (a, b) in enumerate(itertools.pairwise(ports), 1)}
+        return found | ({f"o{len(ports)}": str(len(ports) - 1)} if values["counted"] else {})
+
+
+class EndsForTest(Operator):
+    """The first and the last of all inputs."""
+
+    i = In("T", variadic=True)
+    o1 = Out("T")
+
+    @classmethod
+    def outputs_for(cls, values, arity):  # noqa: ARG003 (always two)
+        return {"o1": Out("T", alias="first"), "o2": Out("T", silent=True, alias="last")}
+
+    @step
+    def step(i):
+        return i[0], i[-1], i[-1] != i[0]
+
+
+REGISTERING.reset(_REGISTER)
+
+
+def neighbours(operator, inputs, outputs, **values):
+    return {
+        "inputs": dict.fromkeys(inputs, "number"),
+        "operators": {"g": {"type": operator, "in": list(inputs), **values}},
+        "outputs": [f"g.{port}" for port in outputs],
+    }
+
+
+def run_neighbours(document, **rows):
+    result = rtbot.load(document).run({n: {"t": [1, 2], "value": v} for n, v in rows.items()})
+    return {name: table["value"].tolist() for name, table in result.items()}
+
+
+@pytest.fixture
+def _choosing(monkeypatch):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    for cls in (NeighboursForTest, EndsForTest):
+        monkeypatch.setitem(REGISTRY, cls.__name__, cls)
+
+
+@pytest.mark.usefixtures("_choosing")
+def test_outputs_may_depend_on_parameters_and_the_number_of_inputs():
+    rows = {"a": [1.0, 2.0], "b": [5.0, 5.0], "c": [7.0, 0.0]}
+    document = neighbours("NeighboursForTest", "abc", ["gap_1", "o2", "count"], counted=True)
+    found = run_neighbours(document, **rows)
+    assert found == {"g_gap_1": [4.0, 3.0], "g_o2": [2.0, -5.0], "g_count": [2, 2]}
+    for inputs, port in (("ab", "o2"), ("ab", "count"), ("abc", "gap_3")):
+        with pytest.raises(rtbot.GraphError, match=f"g has no output '{port}'"):
+            rtbot.load(neighbours("NeighboursForTest", inputs, [port]))
+    builder = rtbot.Builder("graph")
+    made = ops.of(NeighboursForTest)(*map(builder.input, "abc"), counted=True)
+    builder.output(gap=made.gap_2, count=made.count)
+    assert "outputs: {gap: neighbours_for_test.o2" in builder.graph().to_yaml()
+    assert "gap_2" in rtbot.load(document).draw()
+
+
+@pytest.mark.usefixtures("_choosing")
+def test_a_step_may_have_outputs_that_are_chosen():
+    document = neighbours("EndsForTest", "abc", ["first", "last"])
+    found = run_neighbours(document, a=[1.0, 2.0], b=[5.0, 5.0], c=[7.0, 2.0])
+    assert found == {"g_first": [1.0, 2.0], "g_last": [7.0]}

@@ -25,7 +25,6 @@ def load(kind, operator, io):
         ("number", "MovingSum", {"window": "1.5s"}, "RT115"),
         ("number", "MovingSum", {"window": "500ms"}, "RT115"),
         ("number", "MovingSum", {"window": "5q"}, "RT113"),
-        ("number", "MovingKeyCount", {"window": "5s"}, "RT113"),
         ("number", "MovingKeyCount", {"window": 0}, "RT112"),
         ("number", "RollingQuantile", {"window": 2, "q": 1.5}, "RT112"),
         ("number", "RollingQuantile", {"window": 2, "q": "nan"}, "RT113"),

@@ -217,8 +217,10 @@ def holds(literal, binding, rule):
         try:
             for name, characters in CLASSES.items():
                 left = left.replace(name, characters)
+            if re.search(r"\{(?!\d+(,\d*)?\}|,\d+\})", left):
+                return False
             found = re.fullmatch(left, right) is not None
-        except re.error:
+        except (re.error, OverflowError):
             return False  # neither matches nor does not
     elif literal.operator == "contains":
         found = left in right

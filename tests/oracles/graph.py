@@ -144,14 +144,14 @@ class Evaluation:
 
 def _faults(paired, answer, roles):
     """By port, the messages at times at which the answer does not exist; not those looked up."""
-    faulty = {time for time, value in answer if value is FAULT}
-    return Counter(
-        port
-        for time, values in paired.rows
-        if time in faulty
-        for port, value in values.items()
-        if value is not ABSENT and roles[port] != "last"
-    )
+    faulty = Counter(time for time, value in answer if value is FAULT)
+    found = Counter()
+    for time, values in paired.rows:
+        if faulty[time] > 0:  # of several rows of one time, so many as are faulty
+            faulty[time] -= 1
+            read = [port for port, value in values.items() if value is not ABSENT]
+            found.update(port for port in read if roles[port] != "last")
+    return found
 
 
 class References(dict):

@@ -73,6 +73,8 @@ def pair(streams, roles, tolerance=None, absent=None):
         values |= {port: latest(streams[port].rows, time, tolerance, absent) for port in last}
         rows.append((time, values))
     rows = [(time, {port: values[port] for port in streams}) for time, values in rows]
+    if len(must) == len(streams) == 1:  # it may have several rows of one time
+        rows = [(time, {must[0]: value}) for time, value in streams[must[0]].rows]
     frontier = _frontier(streams, must, decided)
     leftovers = _leftovers(streams, roles, set(decided), times - set(decided))
     alone = {port: sum(values[port] is absent for _, values in rows) for port in last}

@@ -24,9 +24,9 @@ def windows(rows, window, partial):
     Of a time span it has the rows of (time - span, time], and is full once that much time passed.
     """
     if isinstance(window, TimeSpan):
-        for time, _ in rows:
+        for number, (time, _) in enumerate(rows, 1):
             if partial or time - rows[0][0] >= window:
-                yield time, [value for at, value in rows if time - window < at <= time]
+                yield time, [value for at, value in rows[:number] if time - window < at]
         return
     for number, (time, _) in enumerate(rows, 1):
         if partial or number >= window:
@@ -194,7 +194,8 @@ def difference(rows, use_oldest_time):
 def rate(rows, per, counter):
     for (then, before), (time, value) in itertools.pairwise(rows):
         change = value if counter and value < before else value - before
-        yield time, float(change) * float(per) / float(time - then)
+        change = float(change) * float(per)
+        yield time, change / float(time - then) if time > then else change * math.inf
 
 
 @oracle("Lag")

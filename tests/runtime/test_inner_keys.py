@@ -116,6 +116,17 @@ def test_memory_is_that_of_what_is_in_the_window(monkeypatch):
     assert len(session.dump()) < 4096
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_one_by_one_a_key_that_was_given_back_gets_a_place_of_its_own(monkeypatch, seed):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    rng = random.Random(seed)
+    session, values = rtbot.load(COUNT).start(), []
+    for time in range(600):
+        values.append(rng.choice([rng.randrange(40), rng.randrange(10**9), *values[-3:]]))
+        count = values[-4:].count(values[-1])
+        assert session.push_one("x", time, values[-1]) == {"n": [(time, count)]}
+
+
 def test_closed_keys_and_their_texts_are_given_back(monkeypatch):
     monkeypatch.setenv("RTBOT_INTERPRET", "1")
     session = rtbot.load(LOOKUP).start(key="site")

@@ -165,3 +165,21 @@ def test_times_at_both_ends_of_64_bits_do_not_wrap():
     found = rtbot.load(document).run({"x": {"t": times, "value": [0.0] * len(times)}})
     span = 9 * 10**18
     assert found["n"]["value"].tolist() == [sum(t - span < u <= t for u in times) for t in times]
+
+
+def test_an_ordered_window_of_time_uses_the_places_of_what_has_left(monkeypatch):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    graph = rtbot.load(
+        {
+            "inputs": {"x": "number"},
+            "operators": {"y": {"type": "RollingMedian", "in": "x", "window": "50s"}},
+            "outputs": ["y"],
+            "io": {"unit": "s"},
+        }
+    )
+    session, sizes = graph.start(), []
+    for burst in range(12):
+        times = [200 * burst + place for place in range(40)]
+        session.push({"x": {"t": times, "value": [float(-time % 1009) for time in times]}})
+        sizes.append(len(session.dump()))
+    assert sizes[-1] <= sizes[2] + 64

@@ -248,3 +248,17 @@ def test_nulls_that_no_value_follows_are_held_then_counted():
         else ({}, {"in": 12, "consumed": 6, "held": 0, "lost": {"domain": lost}})
         for held, lost in ((4, 2), (2, 4), (0, 6))
     ]
+
+
+def test_what_is_due_next_is_no_time_of_a_key_that_was_closed(monkeypatch):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    document = {"inputs": {"x": "number"}, "operators": BURSTS, "outputs": ["y"]}
+    session = rtbot.load(document).start(key="k")
+    for time, key in ((0, "a"), (2, "b")):
+        session.push_one("x", time, 1.0, key=key)
+    session.advance(2)
+    assert session.due() == 5
+    session.close_key("a")
+    assert session.due() == 7
+    session.close_key("b")
+    assert session.due() is None

@@ -28,6 +28,9 @@ _DIRECTIVES_BEHIND = ("input", "output", "printsize")
 _REFUSED_QUALIFIERS = {
     "eqrel": "write the rules of an equivalence relation out",
     "btree_delete": "it is for subsumption",
+    **dict.fromkeys(
+        ("btree_min", "btree_max", "btree_sum"), "write an aggregate over the relation"
+    ),
     "choice": "what is chosen depends on the order of evaluation",
 }
 _REFUSED_DIRECTIVES = {
@@ -38,6 +41,7 @@ _REFUSED_DIRECTIVES = {
     "include": "a program is one file; put the text of the other file here",
     "once": "a program is one file",
     "lattice": "lattices are not in this version",
+    "debug_delta": "it shows the rounds of the evaluation, which are not those of Soufflé",
 }
 
 

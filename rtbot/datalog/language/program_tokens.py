@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 DIRECTIVES = (
     *("decl", "type", "number_type", "symbol_type", "input", "output", "printsize", "limitsize"),
     *("pragma", "plan", "comp", "init", "override", "functor", "include", "once", "lattice"),
+    "debug_delta",
 )
 _TOKEN = re.compile(
     r"""(?P<space>\s+|\A\ufeff|//[^\n]*|/\*.*?\*/)

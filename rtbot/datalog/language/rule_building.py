@@ -98,12 +98,12 @@ class _Builder:
                 raise AssertionError("ranges are relations by now")
 
     def check_pattern(self, pattern: Constant, span: SourceSpan) -> None:
-        """Note a pattern that is no regular expression."""
+        """Warn of a pattern that is no regular expression."""
         try:
             compile_pattern(str(pattern.value))
         except FunctorError as error:
             hint = "a character that is meant as it is has \\\\ before it"
-            self.source.report_at("RT511", span, str(error), hint)
+            self.source.report_at("RT197", span, str(error), hint)
 
     def build_aggregate(self, literal: DraftAggregate) -> Aggregate:
         """Return an aggregate of the checked program."""

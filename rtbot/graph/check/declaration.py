@@ -154,8 +154,8 @@ class _Checker:
                 self.add(name, f"the kind {kind} has no {method}", f"write {kind}.{method}")
             default = parameter.default
             options = parameter.list_options()
-            words = (default,) if isinstance(default, str) else default or ()
-            if options and not {*words} <= {*options}:
+            words = default if isinstance(default, list | tuple) else (default,)
+            if options and default is not None and not {*words} <= {*options}:
                 message = f"the default {default!r} is not one of the options"
                 self.add(name, message, hint_known_names(options))
 
@@ -178,7 +178,9 @@ class _Checker:
                     hint = hint_known_names(STATE_KINDS)
                     self.add(name, f"{kind!r} is not a kind of state", hint)
             size = item.size if isinstance(item, Ring | Cells | Kept) else 1
-            sizes = (Integer, WindowLength) if isinstance(item, Ring) else (Integer,)
+            varies = "variant" in vars(self.cls)  # it may leave windows of time to another class
+            spans = isinstance(item, Ring) or (varies and isinstance(item, Cells))
+            sizes = (Integer, WindowLength) if spans else (Integer,)
             if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), sizes):
                 hint = f"add {size} = Integer(minimum=1)"
                 self.add(name, f"its size {size!r} is not an Integer parameter", hint)

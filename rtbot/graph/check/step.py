@@ -184,7 +184,8 @@ def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
 
 def result_names(cls: type[Operator], taken: Container[str]) -> list[str] | None:
     """Return what a step with these arguments has to return; None if that is not certain."""
-    varies = any("output_types" in vars(base) for base in cls.__mro__[:-2]) or cls.returns
+    chosen = {"output_types", "outputs_for"}
+    varies = cls.returns or any(chosen & vars(base).keys() for base in cls.__mro__[:-2])
     if varies or any(out.variadic for out in cls.outputs.values()):
         return None
     names = ["code"] if cls.silent or cls.faults or cls.sets_time else []

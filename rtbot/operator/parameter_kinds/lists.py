@@ -30,6 +30,10 @@ class ListParameter(Parameter):
 
     shortest: int = 1
 
+    def list_missing(self) -> list[str]:
+        """Return what is missing; an array needs no `encode`."""
+        return [name for name in super().list_missing() if name != "encode"]
+
     def flatten(self, value: Any) -> tuple[float, ...]:
         """Return the words of all elements in order."""
         return tuple(map(float, value))

@@ -53,13 +53,12 @@ class Parameter:
     def __post_init__(self) -> None:
         self.required &= self.default is None
 
-    @classmethod
-    def list_missing(cls) -> list[str]:
+    def list_missing(self) -> list[str]:
         """Return the methods that a kind has to have, and this one has not."""
-        reads = "read_scalar" if cls.read is Parameter.read else "read"
-        takes = cls.list_arguments is Parameter.list_arguments
-        wanted = [reads, "build_schema", *(["encode"] if takes else [])]
-        return [name for name in wanted if getattr(cls, name) is getattr(Parameter, name)]
+        own = type(self)
+        reads = "read_scalar" if own.read is Parameter.read else "read"
+        wanted = [reads, "build_schema", *(["encode"] if self.list_arguments() else [])]
+        return [name for name in wanted if getattr(own, name) is getattr(Parameter, name)]
 
     # ---- in texts
 
