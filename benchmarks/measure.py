@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -203,7 +203,8 @@ def number(value: float | None) -> str:
     """Three digits that count."""
     if value is None:
         return "-"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3f}"
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
+    return f"{value:.{digits}f}"
 
 
 def table(rows: list[tuple[str, ...]]) -> str:
@@ -221,16 +222,17 @@ def table(rows: list[tuple[str, ...]]) -> str:
     return "\n".join(lines)
 
 
-def pivot(lines: Sequence[Line], heads: Sequence[str], marked: Collection[str] = ()) -> str:
-    """Return the CPU rates as a table: a row per case, a column per contestant, `<` if marked.
+def pivot(lines: Sequence[Line], heads: Mapping[str, str], title: str) -> str:
+    """Return the CPU rates as a table in Markdown: a row per case, a column per contestant.
 
-    Cases without the first contestant are left out.
+    `heads` are the contestants and their titles. Cases without the first one are left out.
     """
     rates = {(line.case, line.who): line.cpu for line in lines}
-    cases = [line.case for line in lines if line.who == heads[0]]
-    width = max(map(len, cases), default=0)
-    rows = [" " * width + "".join(head.rjust(16) for head in heads)]
-    for case in cases:
-        cells = [number(rates.get((case, head))).rjust(16) for head in heads]
-        rows.append(case.ljust(width) + "".join(cells) + (" <" if case in marked else ""))
-    return "\n".join(rows)
+    rows = [
+        [line.case, *(number(rates.get((line.case, head))) for head in heads)]
+        for line in lines
+        if line.who == next(iter(heads))
+    ]
+    found = [[title, *heads.values()], ["---", *["---:"] * len(heads)], *rows]
+    text = "\n".join(f"| {' | '.join(row)} |" for row in found)
+    return text.replace(" --- |", "---|").replace(" ---: |", "---:|")

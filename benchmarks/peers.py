@@ -7,7 +7,8 @@ Inside the clock, of rtbot: one `push` of all into a running session, or a loop 
 polars and pandas: the whole column anew. csp: one run, its graph built, from arrays to arrays.
 river, which takes one number at a time: a loop of update and get. Before the clock: arrays and
 lists, compilation. CPU time, M messages per second; `differs` is the largest relative distance from
-rtbot's results. csp and river are compared where they are installed.
+rtbot's results. csp and river are compared where they are installed. The table is that of
+docs/speed-of-operators.md.
 """
 
 from collections.abc import Callable, Iterator
@@ -36,7 +37,14 @@ MESSAGES = 50_000
 """Messages of a loop over one at a time."""
 FEW = 3
 """Runs of such a loop."""
-HEADS = ("push", "polars", "pandas", "csp", "push_one", "river")
+HEADS = {
+    "push": "rtbot",
+    "polars": "polars",
+    "pandas": "pandas",
+    "csp": "csp",
+    "push_one": "rtbot, `push_one`",
+    "river": "river",
+}
 
 
 @dataclass
@@ -336,7 +344,7 @@ def main() -> None:
     for case, job in JOBS.items():
         if report.wants(case) and has_operator(job):
             measure_job(report, case, job)
-    report.finish(pivot(report.lines, HEADS))
+    report.finish(pivot(report.lines, HEADS, "M messages per second"))
 
 
 if __name__ == "__main__":

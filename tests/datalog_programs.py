@@ -116,6 +116,7 @@ AGGREGATES = [
     ("a(to_number(m)) :- m = mean y : { e(_,y) }.", {2}),
     ("a(to_number(4.0 * mean y : { e(_,y) })).", {11}),
     ("a(x + y) :- x = count : { e(n,_), n = 1 }, y = count : { e(n,_), n = 2 }.", {3}),
+    ("a(7). a(v) :- e(_,v), w = 1 / (v - 2), a(k), n = sum y : { e(k,y), y <= v }, k > 9.", {7}),
     ("a(1). a(n) :- a(x), n = x + count : { e(y,_), y > x }.", {1, 3}),
     ("a(0). a(n) :- a(x), x < 4, n = x + 1 + count : { e(y,_), y = max z : { e(z,_), z <= x } }.",
      {0, 1, 4}),

@@ -284,6 +284,16 @@ def has_code(function: Any) -> bool:
     return bool(getattr(function, "signatures", True))
 
 
+def find_entry(function: Any) -> Any:
+    """Return the entry point of a function that has been compiled once, else the function.
+
+    It takes arguments of just the types that the function was called with. To search for the code
+    that has them, which is left out, takes longer than most calls for one row.
+    """
+    compiled = [*getattr(function, "overloads", {}).values()]
+    return (compiled[0].entry_point if len(compiled) == 1 else None) or function
+
+
 def is_kept(function: Any) -> bool:
     """Return whether the machine code of a function of a module is on the disk."""
     folder = Path(function.stats.cache_path or os.devnull)

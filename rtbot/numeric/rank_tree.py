@@ -156,8 +156,15 @@ def quantile_of_ranked(share, count, values, words, v, c, t, l, g, root):  # noq
     place = math.floor(exact)
     part = exact - place
     one = select_ranked(place, values, words, v, c, t, l, g, root)
-    low = float(one)
     if part == 0.0:
-        return low
+        return float(one)
     other = select_ranked(place + 1, values, words, v, c, t, l, g, root)
-    return point_between(low, float(other), part, 1.0) + 0.0
+    return blend_ranked(one, other, part)
+
+
+@step
+def blend_ranked(one, other, part):
+    """The number at a part of the way from one value to the next one in order."""
+    if part == 0.0:
+        return float(one)
+    return point_between(float(one), float(other), part, 1.0) + 0.0

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
-from rtbot.numeric.rank_tree import add_ranked, draw_rank, quantile_of_ranked, remove_ranked
+from rtbot.numeric.rank_tree import (
+    add_ranked,
+    blend_ranked,
+    draw_rank,
+    quantile_of_ranked,
+    remove_ranked,
+)
 from rtbot.operator import (
     EMIT,
     SILENT,
+    Cells,
     Example,
     In,
     Number,
+    Operator,
     Out,
     Ring,
     Scalar,
     Span,
+    TimeSpan,
     step,
 )
 from rtbot.operators.windows import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @step
@@ -100,6 +113,73 @@ class OrderedWindow(Window, abstract=True):
     integer_leave = leave_order
 
 
+SHORT = 512
+"""Messages up to which a window has its values in order in one piece: faster than a tree."""
+
+
+@step
+def slide_in_order(
+    q, partial, values_count, values_entering, values_leaving, values_evicts, values_full,
+    order, order_first, held, missing,
+):  # fmt: skip
+    """The step of RollingQuantile for short windows, for numbers and for integers.
+
+    The value that leaves leaves a gap, and those between the gap and the place of the new value
+    move by one.
+    """
+    gap = order_first + held
+    if values_evicts and values_leaving != values_leaving:
+        missing -= 1
+    elif values_evicts:
+        below, above = order_first - 1, gap - 1
+        while above - below > 1:
+            middle = (below + above) // 2
+            if order[middle] < values_leaving:
+                below = middle
+            else:
+                above = middle
+        gap = above
+        held -= 1
+    last = order_first + held
+    if values_entering != values_entering:
+        missing += 1
+        while gap < last:
+            order[gap] = order[gap + 1]
+            gap += 1
+    else:
+        while gap > order_first and order[gap - 1] > values_entering:
+            order[gap] = order[gap - 1]
+            gap -= 1
+        while gap < last and order[gap + 1] < values_entering:
+            order[gap] = order[gap + 1]
+            gap += 1
+        order[gap] = values_entering + 0
+        held += 1
+    result = math.nan
+    if missing == 0:
+        exact = (values_count - 1) * q
+        place = math.floor(exact)
+        one = order[order_first + place]
+        other = order[order_first + min(place + 1, values_count - 1)]
+        result = blend_ranked(one, other, exact - place)
+    return EMIT if partial or values_full else SILENT, result, held, missing
+
+
+class ShortWindow(Window, abstract=True):
+    """A window of few messages and its values in order, without NaN, of which it may have some."""
+
+    i1 = In("N", doc="values")
+    values = Ring("i1", size="window")
+    order = Cells("N", size="window")
+    held = Scalar("integer", 0)
+    missing = Scalar("integer", 0)
+
+
+def is_short(values: Mapping[str, Any]) -> bool:
+    """Return whether a window is of few messages."""
+    return not isinstance(values["window"], TimeSpan) and values["window"] <= SHORT
+
+
 class RollingQuantile(OrderedWindow):
     """The value below which a share `q` of the values in a window is: 0 the least, 1 the greatest.
 
@@ -118,6 +198,20 @@ class RollingQuantile(OrderedWindow):
         inputs={"i1": [(1, 5.0), (2, 1.0), (3, 3.0), (4, 9.0)]},
         outputs={"o1": [(3, 2.0), (4, 2.0)]},
     )
+
+    @classmethod
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:
+        """A short window needs no tree."""
+        return ShortQuantile if is_short(values) else cls
+
+
+class ShortQuantile(ShortWindow, variant_of="RollingQuantile"):
+    """What finds quantiles of short windows."""
+
+    q = RollingQuantile.parameters["q"]
+    o1 = Out("number", doc="quantiles")
+    step = slide_in_order
+    integer_step = slide_in_order
 
 
 @step
@@ -150,3 +244,28 @@ class RollingMedian(OrderedWindow):
         inputs={"i1": [(1, 5.0), (2, 1.0), (3, 3.0), (4, 9.0)]},
         outputs={"o1": [(3, 3.0), (4, 3.0)]},
     )
+
+    @classmethod
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:
+        """A short window needs no tree."""
+        return ShortMedian if is_short(values) else cls
+
+
+@step
+def slide_median_in_order(
+    partial, values_count, values_entering, values_leaving, values_evicts, values_full,
+    order, order_first, held, missing,
+):  # fmt: skip
+    """The step of RollingMedian for short windows, for numbers and for integers."""
+    return slide_in_order(
+        0.5, partial, values_count, values_entering, values_leaving, values_evicts, values_full,
+        order, order_first, held, missing,
+    )  # fmt: skip
+
+
+class ShortMedian(ShortWindow, variant_of="RollingMedian"):
+    """What finds medians of short windows."""
+
+    o1 = Out("number", doc="medians")
+    step = slide_median_in_order
+    integer_step = slide_median_in_order

@@ -13,6 +13,7 @@ import numpy as np
 
 from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
+from rtbot.compiler.jit import find_entry
 from rtbot.core.arrays import allocate_columns, put_nulls
 from rtbot.core.batch import Batch
 from rtbot.core.vector_names import VECTOR, group_series, list_vectors
@@ -70,6 +71,7 @@ class BufferedPath(PushPath):
         self.waiting: list[tuple[Any, int, int]] = []
         self.buffers: list[Batch] = []
         self.calls: list[tuple[Any, Sequence[Any]]] = []
+        self.entries: dict[str, Any] = {}
 
     def list_functions(self) -> list[Any]:
         """Return the functions that the path calls."""
@@ -170,6 +172,11 @@ class BufferedPath(PushPath):
                     (words, pool.width, pairing_layout.QUEUE * k + pairing_layout.WAITING)
                 )
 
+    def look_up(self, call: SegmentCall | PairCall | RetimeCall) -> Any:
+        """Return the function of a call, by its entry point once that is known."""
+        name = call.function.name
+        return self.entries.get(name) or getattr(self.session.module, name)
+
     def _bind_segment(
         self, call: SegmentCall, passed: list[Column], carried: list[Column]
     ) -> tuple[Any, Sequence[Any]]:
@@ -182,9 +189,8 @@ class BufferedPath(PushPath):
             targets.append(target)
         given = call, self.slot, source, targets, (passed, carried)
         if call.keys:  # which get their places message by message
-            return KeyedCall(self.session, *given), ()
-        arguments = self.session.runner.make_segment_arguments(*given)
-        return getattr(self.session.module, call.function.name), arguments
+            return KeyedCall(self.session, self.look_up(call), *given), ()
+        return self.look_up(call), self.session.runner.make_segment_arguments(*given)
 
     def _bind_retime(self, call: RetimeCall) -> list[tuple[Any, Sequence[Any]]]:
         """Bind the loop of an operator that sets times."""
@@ -195,7 +201,7 @@ class BufferedPath(PushPath):
         runner.write_floors(call, runner.progress.list_global_frontiers())
         batches = [self.buffers[source] for source, _ in call.sources]
         arguments = runner.make_pair_arguments(call, self.slot, batches, self.buffers[call.target])
-        return getattr(self.session.module, call.function.name), arguments
+        return self.look_up(call), arguments
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
         session = self.session
@@ -219,7 +225,16 @@ class BufferedPath(PushPath):
         self._call()
         released = self._collect_released(key)
         self.source.starts[1] = 0
+        if not self.entries:
+            self._find_entries()
         return released
+
+    def _find_entries(self) -> None:
+        """Find the entry points of all functions, after they have been called and compiled."""
+        module = self.session.module
+        names = [call.function.name for call in self.session.plan.calls]
+        self.entries = {name: find_entry(getattr(module, name)) for name in names}
+        self.version = None
 
     def _call(self) -> None:
         for function, arguments in self.calls:

@@ -6,7 +6,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbot.compiler.calls import PairCall, SegmentCall
+from rtbot.compiler.jit import has_code
 from rtbot.core.vector_names import VECTOR, group_series, list_vectors
+from rtbot.runtime.plain_push import bind_push, take_room
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
@@ -16,10 +18,8 @@ if TYPE_CHECKING:
     from rtbot.operator.schema import Field
     from rtbot.runtime.executor import Executor
     from rtbot.runtime.input_port import InputPort
+    from rtbot.runtime.plain_push import Push
     from rtbot.runtime.session import Session
-
-AHEAD = 64
-"""Messages of a key for which there is room in its lists, once two have come in a row."""
 
 
 def find_function(session: Session, call: SegmentCall) -> Any:
@@ -58,24 +58,9 @@ def take_values(places: Sequence[int]) -> Any:
 
 
 def take_spans(function: Any, runner: Executor) -> Any:
-    """Return the function with the lists of a session, in which room is made first.
-
-    Where messages come to one key, room is made for the next `AHEAD` of them.
-    """
-    known, left, changes = -1, 0, -1
-    arrays: tuple[Any, ...] = ()
-
-    def run(slot: int, *message: Any) -> Any:
-        nonlocal known, left, changes, arrays
-        left -= 1
-        if left < 0 or slot != known or changes != runner.changes:
-            left = AHEAD if slot == known else 0
-            runner.reserve_one(slot, left + 1)
-            arrays = runner.with_spans
-            known, changes = slot, runner.changes
-        return function(slot, *message[:-2], *arrays)
-
-    return run
+    """Return the function with the lists of a session, in which room is made first."""
+    reserve = take_room(runner)
+    return lambda slot, *message: function(slot, *message[:-2], *reserve(slot))
 
 
 class DirectPath(PushPath):
@@ -96,6 +81,17 @@ class DirectPath(PushPath):
         self.nullable = [one for one in places if one.valid is not None]
         self.outputs = [(one.name, one.series, one.flag, one.values[0], one.take) for one in places]
         self.rows, self.counts, self.runner = session.rows, self.feed.counts, session.runner
+
+    def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """Push one message, as `Session.push_one`; the first one compiles, others go shorter."""
+        released = super().push(time, value, key)
+        if not has_code(self.generated):  # a first message of a key goes another way
+            return released
+        others: Push = super().push
+        if self.plain is not None and self.outputs and not self.nullable:
+            others = bind_push(self, others)
+        self.push = others  # type: ignore[method-assign, assignment]
+        return released
 
     @staticmethod
     def can_serve(plan: Plan, call: SegmentCall, ports: Mapping[str, InputPort]) -> bool:
@@ -147,8 +143,10 @@ class DirectPath(PushPath):
             found = self.function(slot, time, *value, runner.F, runner.I)
         else:
             found = self.function(slot, time, value, runner.F, runner.I)
-        if self.nullable:
-            found = self._with_nulls(found)
+        return self.collect(self._with_nulls(found) if self.nullable else found, time, key)
+
+    def collect(self, found: Sequence[Any], time: int, key: Any) -> dict[str, Any]:
+        """Return the rows of all outputs from what the function has returned."""
         rows, keyed = self.rows, self.keyed
         released: dict[str, Any] = {}
         for name, series, flag, place, take in self.outputs:

@@ -100,13 +100,12 @@ class InnerKeys:
         places[mask] = self._find(pairs[mask], create=create)
         return places
 
-    def locate_one(self, slot: int, values: np.ndarray, *, create: bool) -> int:
+    def locate_one(self, slot: int, value: Any, *, create: bool) -> int:
         """Return the place of one key of a slot, as `locate` does; one met before is looked up."""
-        value = values[0].item()
         pair = slot, value if value == value else None
         place = self.met.get(pair)
         if place is None:
-            rows = np.array([0, 1]), values, None
+            rows = np.array([0, 1]), np.array([value], DTYPES[self.layout.key]), None
             place = int(self.locate(np.array([slot]), rows, create=create)[0])
             if place != NONE:
                 if len(self.met) >= MANY:

@@ -81,10 +81,14 @@ class PushPath:
         try:
             return self._run(slot, time, value, key)
         except BaseException as error:  # noqa: BLE001 (raised again; interrupts count)
-            unchanged = isinstance(error, UnservedError)
-            if unchanged or time > LAST:  # beyond that the port, which takes it first, has not
-                return self.push_general(time, value, key)
+            return self.recover(error, time, value, key)
+
+    def recover(self, error: BaseException, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """Push by the general path what the work has left to it; else raise the error."""
+        unchanged = isinstance(error, UnservedError)
+        if not unchanged and time <= LAST:  # beyond that the port, which takes it first, has not
             self._break_off(error)
+        return self.push_general(time, value, key)
 
     def list_functions(self) -> list[Any]:
         """Return the generated functions that the path has looked up, and calls."""

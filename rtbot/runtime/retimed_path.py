@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compiler.calls import RetimeCall
+from rtbot.compiler.jit import find_entry
 from rtbot.core.arrays import allocate_columns, concat_batches, flatten_columns, trim_column
 from rtbot.core.batch import Batch
 from rtbot.runtime import executor
@@ -66,14 +67,14 @@ class RetimedPath(BufferedPath):
             place += 1
 
     def _bind_retime(self, call: RetimeCall) -> list[tuple[Any, Sequence[Any]]]:
-        session, runner = self.session, self.session.runner
+        runner = self.session.runner
         floors = runner.progress.list_global_frontiers()
         source, target = self.buffers[call.source], self.buffers[call.target]
         if call.closes:
             runner.timers[call.node].set_frontier(floors, ending=False)
         place = (0, 0, self.own_room, 0)
         arguments = runner.make_retime_arguments(call, self.slot, source, target, place)
-        generated = getattr(session.module, call.function.name)
+        generated = self.look_up(call)
         counts, node = runner.own_rows, call.node
         counts.setdefault(node, 0)
 
@@ -84,6 +85,8 @@ class RetimedPath(BufferedPath):
             counts[node] += count
 
         settled = [runner.progress.bind_settle(index, self.slot, floors) for index in call.settles]
+        if self.entries:  # so they have been called
+            settled = [(find_entry(settle), given) for settle, given in settled]
         return [(function, arguments), *settled]
 
     def _go_on(self, call: RetimeCall, row: int, count: int) -> int:

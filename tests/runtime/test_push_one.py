@@ -10,6 +10,8 @@ import pytest
 import rtbot
 from rtbot.compiler import jit
 from rtbot.graph import plugins
+from rtbot.runtime.direct_path import DirectPath
+from rtbot.runtime.plain_push import bind_push
 from rtbot.runtime.push_one import to_rows
 from rtbot.runtime.waiting_path import FEW, MANY
 from rtbot.tables.string_dictionary import StringDictionary
@@ -369,20 +371,22 @@ def test_a_step_that_fails_breaks_the_session_on_every_path(way):
 def test_an_interrupt_in_push_one_breaks_the_session(name):
     session = summed().start() if name == "direct" else merged().start()
     name = next(iter(session.specs))
-    session.push_one(name, 1, 1.0)
+    for time in (1, 2):
+        session.push_one(name, time, 1.0)
     path = session.push_paths[name]
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    if hasattr(path, "function"):
-        path.function = interrupted
+    if isinstance(path, DirectPath):
+        path.generated = interrupted
+        path.push = bind_push(path, path.push)
     else:
         path.calls = [(interrupted, [])]
     with pytest.raises(KeyboardInterrupt):
-        session.push_one(name, 2, 1.0)
-    with pytest.raises(rtbot.StateError, match="RT302"):
         session.push_one(name, 3, 1.0)
+    with pytest.raises(rtbot.StateError, match="RT302"):
+        session.push_one(name, 4, 1.0)
 
 
 # ---- times and keys that push_one takes

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 from rtbot.datalog.evaluation.term_walks import (
     list_literal_variables,
     list_term_variables,
+    may_fail,
     term_type,
 )
 from rtbot.datalog.program import (
     FLOAT,
     Aggregate,
     Atom,
-    Call,
     Comparison,
     Constant,
     Negation,
@@ -223,24 +223,33 @@ class _Divider:
 def _choose_grounding(
     atoms: Sequence[Literal], others: Sequence[Literal], wanted: Sequence[Variable]
 ) -> tuple[list[Literal], frozenset[int]]:
-    """Return atoms with what else gives values to variables, and the variables that have them."""
-    literals, others = list(atoms), list(others)
-    known = _list_grounded(literals, frozenset())
-    while not known.issuperset(v.index for v in wanted):
-        chosen = next((each for each in others if _gives_more(each, known)), None)
-        if chosen is None:
+    """Return atoms with what else gives values to variables, and the variables that have them.
+
+    What no variable that is wanted needs is left out: it could fail.
+    """
+    known = _list_grounded(atoms, frozenset())
+    needed = {variable.index for variable in wanted}
+    rest, chosen = list(others), []
+    while not known.issuperset(needed):
+        literal = next((each for each in rest if _gives_more(each, known)), None)
+        if literal is None:
             break
-        others.remove(chosen)
-        literals.append(chosen)
-        known |= _ground_by(chosen, known)
-    return literals, known
+        rest.remove(literal)
+        chosen.append((literal, _ground_by(literal, known) - known))
+        known |= _ground_by(literal, known)
+    kept: list[Literal] = []
+    for literal, given in reversed(chosen):
+        if needed & given:
+            kept.insert(0, literal)
+            needed |= set(list_literal_variables(literal))
+    return [*atoms, *kept], known
 
 
 def _is_test(literal: Literal, known: frozenset[int]) -> bool:
     """Return whether a literal compares what is known, and cannot fail."""
     return (
         isinstance(literal, Comparison)
-        and not any(isinstance(side, Call) for side in (literal.left, literal.right))
+        and not any(map(may_fail, (literal.left, literal.right)))
         and known.issuperset(list_literal_variables(literal))
     )
 
