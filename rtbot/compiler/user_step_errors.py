@@ -22,12 +22,18 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r'g[0-9a-f]{40}\.py(?:", line | \()(\d+)')
 _NOISE = re.compile(r"Failed in nopython mode pipeline.*\n")
+_BEYOND = "it returns an integer beyond 64 bits"
+_CHECKED = "rtbot.ieee has `add_checked` and others, which say whether a result fits"
+_STORED = re.compile(r"\s*\w+\[[^=]*\] = (\w+)")
 _MEANINGS = {
     "NRT required": ("it makes a list, a set or an array", "keep values in Ring or Cells"),
     "wrong tuple length": ("it returns more or fewer values than are declared", ""),
     "to unpack": ("it returns more or fewer values than are declared", ""),
     "division by zero": ("", "rtbot.ieee has `divide`, which gives an infinity or NaN"),
     "Cannot unify": ("", "a name has one type in the whole step"),
+    "invalid type for format": ("it returns a value of another type than is declared", ""),
+    "invalid value for format": (_BEYOND, _CHECKED),
+    "too large to convert to C": (_BEYOND, _CHECKED),
 }
 """What an error text of numba or Python means here, if it is not plain, and what to try."""
 
@@ -81,7 +87,10 @@ def _find_run_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
 
 
 def _find_in_text(lines: list[str], number: int, plan: Plan) -> Iterator[tuple[str, int]]:
-    """Yield the user's function that holds a line of the generated text, or is called on it."""
+    """Yield the user's function that holds a line of the generated text, or is called on it.
+
+    Of a line that stores a value it is one that gave it, `close` last.
+    """
     if number > len(lines):
         return
     start = next((k for k in range(number, 0, -1) if lines[k - 1].startswith("def ")), None)
@@ -91,3 +100,10 @@ def _find_in_text(lines: list[str], number: int, plan: Plan) -> Iterator[tuple[s
     for other in plan.origins:
         if start is not None and f"{other}(" in lines[number - 1]:
             yield other, 0
+    stored = _STORED.fullmatch(lines[number - 1])
+    if stored is None or start is None:
+        return
+    call = re.compile(rf"\b{stored[1]}\b[^=]*= .*?(\w+)\(")
+    makers = (call.search(lines[k - 1]) for k in range(number - 1, start, -1))
+    given = [found[1] for found in makers if found and found[1] in plan.origins]
+    yield from ((name, 0) for name in sorted(given, key=lambda name: name.endswith("close")))

@@ -55,6 +55,12 @@ _WAYS = {
 }
 """The check that a way of `rtbot compare` belongs to."""
 
+_SILENT = (
+    "if the values decide, say silent = True, or return WarmUp(ROWS, certain=False) in warm_up"
+)
+_FEWER = "return WarmUp(ROWS, certain=...) in warm_up, with fewer"
+"""What to do about a warm-up that is not what it says."""
+
 RUNS = 2
 """Runs of a case in every way that is random."""
 
@@ -185,9 +191,11 @@ def _check_warm_up(report: OperatorReport, case: RandomCase, right: Outputs) -> 
         more = rows > wanted and not node.operator.sets_time
         if more or (needed.certain and rows + lost < wanted):
             told = "are certain" if needed.certain else "are the most"
+            remedy = f"{_FEWER} rows" if more else _SILENT
             report.fail(
                 "warm-up",
                 f"warm_up says {needed}: of {', '.join(map(str, counts.values()))} rows of keys, "
                 f"{wanted} rows {told}, and {name} has {rows}",
+                remedy,
                 graph=case.graph,
             )

@@ -51,9 +51,10 @@ def suggest_header(names: Sequence[str]) -> str:
     if names[0].startswith("#"):
         return "the first line is to name the columns: set io.csv.comment, or remove the comments"
     found = max(SIGNS, key=names[0].count) if len(names) == 1 else ""
-    shown = TAB if found == "\t" else f'"{found}"'
+    shown, said = (TAB, TAB) if found == "\t" else (f'"{found}"', f"'{found}'")
     what = "tabs" if found == "\t" else f"{found!r}"
     hint = f"the header looks separated by {what}: set io.csv.delimiter: {shown}"
+    hint += f", or say --csv delimiter={said}"
     return hint if found and found in names[0] else ""
 
 

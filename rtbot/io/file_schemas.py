@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 from rtbot.core.errors import DataError, suggest_name
 from rtbot.core.scalar_values import ID
-from rtbot.io.column_search import find_header_line, list_columns, require_column
+from rtbot.io.column_search import (
+    find_header_line,
+    list_columns,
+    require_column,
+    suggest_header,
+)
 from rtbot.io.column_types import ColumnType, infer_column_types
 from rtbot.io.source_opener import SourceOpener
 from rtbot.operator import Type
@@ -78,8 +83,8 @@ def infer_schema(files: Files, wanted: SchemaRequest, io: Io) -> tuple[Schema, l
         if name not in others
     }
     if not types:
-        message = f"{wanted.name} has no column that is a field"
-        hint = f"there are {list_columns(source.names)}"
+        message = f"{wanted.name} has no column whose name can be that of a field"
+        hint = suggest_header(source.names) or f"there are {list_columns(source.names)}"
         row = find_header_line(source)
         raise DataError(message, code="RT204", hint=hint, file=source.file, row=row)
     notes = [

@@ -256,7 +256,7 @@ class Operator:
     @classmethod
     def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:  # noqa: ARG003 (for overriding)
         """Return the rows until the first output; override it where the first ones are silent."""
-        chooses = cls.silent or any(out.silent for out in cls.outputs.values())
+        chooses = cls.silent or cls.gathers or any(out.silent for out in cls.outputs.values())
         return WarmUp(1, certain=not chooses and cls.keep is None)
 
     @classmethod

@@ -85,6 +85,19 @@ WRONG = {
         return EMIT if n else SILENT, i1, n + 1
 """,
     ),
+    "a first row that the values decide": (
+        "warm-up",
+        "if the values decide, say silent = True, or return WarmUp",
+        {},
+        """
+    sets_time = True
+    example = Example(inputs={"i1": [(1, 4), (2, 3)]}, outputs={"o1": [(1, 4)]})
+
+    @step
+    def step(i1, time):
+        return EMIT if i1 > 3 else SILENT, time, i1
+""",
+    ),
     "memory that is not state": (
         "batches",
         "DIFFERENT",
@@ -209,3 +222,43 @@ def test_what_cannot_be_checked_is_told(call, names, told):
     code, _, err = call("check-operators", *names, empty__py="x = 1\n")
     assert code == 2
     assert told in err
+
+
+TIMEOUT = """
+from rtbot.ieee import add_checked
+from rtbot.operator import (
+    DOMAIN, EMIT, NEVER, SILENT, Duration, Example, In, Operator, Out, Scalar, step,
+)
+
+
+class TriedTimeout(Operator):
+    '''The value that no other followed within `after`.'''
+
+    after = Duration(minimum=1, doc="how long it waits")
+    i1 = In("number", doc="values")
+    o1 = Out("number", doc="last values")
+    due = Scalar("integer", NEVER)
+    value = Scalar("number", 0.0)
+    sets_time = True
+    gathers = True
+    example = Example(
+        parameters={"after": 3},
+        inputs={"i1": [(1, 2.0), (2, 4.0), (9, 1.0)]},
+        outputs={"o1": [(5, 4.0), (12, 1.0)]},
+    )
+
+    @step
+    def close(time, value):
+        return EMIT, time, value, NEVER, value
+
+    @step
+    def step(i1, time, after):
+        fits, due = add_checked(time, after)
+        return SILENT if fits else DOMAIN, due if fits else NEVER, i1
+"""
+
+
+def test_a_step_that_never_emits_claims_no_first_row(call):
+    code, out, err = call("check-operators", "timeout.py", "--cases", 8, timeout__py=TIMEOUT)
+    assert code == 0, err
+    assert "all is as it should be" in out

@@ -183,6 +183,7 @@ def test_directives():
 .output p(IO=stdout)
 .output p(filename="out.csv.gz", compress=true, rfc4180=true)
 .output q(IO=stdoutprintsize)
+.output q(delimiter=";", rfc4180=true)
 .limitsize q(n=5)
 """
     program = read_program(text, "p.dl")
@@ -191,10 +192,11 @@ def test_directives():
     assert q.reads == (FactFile("file", "q.csv", ",", headers=True, columns=(1,)),)
     assert p.writes == (
         FactFile("stdout"),
-        FactFile(filename="out.csv.gz", compress=True, rfc4180=True),
+        FactFile(filename="out.csv.gz", delimiter=",", compress=True, rfc4180=True),
     )
+    assert q.writes == (FactFile(delimiter=";", rfc4180=True),)
     assert (p.is_input, p.is_output, p.prints_size, p.limit) == (True, True, False, None)
-    assert (q.is_input, q.is_output, q.prints_size, q.limit) == (True, False, True, 5)
+    assert (q.is_input, q.is_output, q.prints_size, q.limit) == (True, True, True, 5)
 
 
 def test_in_a_graph_nothing_needs_a_declaration():

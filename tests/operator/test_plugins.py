@@ -483,6 +483,24 @@ def test_what_the_compiler_or_a_run_finds_is_told_at_the_step(
     ]
 
 
+@pytest.mark.parametrize(
+    ("due", "message"),
+    [
+        ("time + 0.5", "step raised TypeError: it returns a value of another type"),
+        ("time + (1 << 62) * 2", "it returns an integer beyond 64 bits"),
+    ],
+)
+def test_state_that_cannot_be_kept_is_told_at_the_step(due, message, plugin):
+    plugin(operator(DUE + CLOSE + OPEN.replace("time + 1", due)))
+    graph = GRAPH | {"operators": {"y": {"type": "WrongForTest", "in": "x"}}, "tests": []}
+    session = rtbot.load(graph).start(compiled="never")
+    with pytest.raises(rtbot.GraphError) as caught:
+        session.push_one("x", 1, 1.0)
+    (problem,) = caught.value.problems
+    assert (problem.code, message in problem.message) == ("RT173", True), problem
+    assert problem.mark.file.endswith("plugin.py")
+
+
 # ---- files that are no plugin
 
 

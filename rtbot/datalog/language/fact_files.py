@@ -43,6 +43,8 @@ def read_fact_file(source: ProgramText, directive: DirectiveSyntax) -> FactFile:
             _report_value(source, name, value, place)
         else:
             found[name] = checked
+    if found.get("rfc4180"):
+        found.setdefault("delimiter", ",")
     return FactFile(**found)
 
 

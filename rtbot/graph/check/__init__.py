@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import rtbot.operators  # noqa: F401 (registers the operators)
-from rtbot.core.errors import GraphError, Problems, graph_error
+from rtbot.core.errors import GraphError, Problems, graph_error, join_names
 from rtbot.core.scalar_values import parse_integer
 from rtbot.core.source_span import SourceSpan
 from rtbot.graph.check.change_schema import refuse_mask
@@ -27,6 +27,7 @@ from rtbot.graph.check.references import SymbolTable, resolve_drafts, sort_draft
 from rtbot.graph.check.resolve_nodes import make_nodes
 from rtbot.graph.check.run_keys import check_bridges, make_key_fields
 from rtbot.graph.check.tests_section import GraphTest, read_tests
+from rtbot.graph.check.wiring import list_output_names
 from rtbot.graph.document import Document, DocumentNode, MappingNode, ScalarNode
 from rtbot.graph.model import (
     CheckedGraph,
@@ -223,7 +224,9 @@ class _Check:
         for name, draft in drafts.items():
             if name not in read:
                 message = f"nothing reads the operator {name}"
-                hint = f"add it to outputs: {name}"
+                ports = list_output_names(draft.outputs)
+                shown = [name] if len(ports) == 1 else [f"{name}.{port}" for port in ports]
+                hint = f"add it to outputs: {join_names(shown)}"
                 self.problems.add("RT191", draft.mark, message, hint, operator=name)
         for name, parameter in self.context.parameters.items():
             if name not in self.context.used:

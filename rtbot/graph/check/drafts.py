@@ -44,7 +44,10 @@ PORT_COUNTS = ("numPorts", "portTypes")
 
 @dataclass
 class Draft:
-    """An operator of the file on its way to a node; `poisoned` once a problem of it is noted."""
+    """An operator of the file on its way to a node; `poisoned` once a problem of it is noted.
+
+    `shown` is what feeds each port, as messages name it.
+    """
 
     id: str
     mark: SourceSpan
@@ -53,6 +56,7 @@ class Draft:
     feeds: dict[str, ScalarNode] = field(default_factory=dict)
     inputs: dict[str, Ref] = field(default_factory=dict)
     marks: dict[str, SourceSpan] = field(default_factory=dict)
+    shown: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, str] = field(default_factory=lambda: {"o1": "o1"})
     names: dict[str, str] = field(default_factory=dict)
     arity: int = 1
@@ -302,8 +306,8 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
         shown = ", ".join(names[:4]) + (" ..." if len(names) > 4 else "")
         verb = "is" if len(names) == 1 else "are"
         hint = "every data port is fed once: `in: a`, `in: [a, b]` or `in: {i1: a}`"
-        if missing[0].startswith("c") and "control" not in node.items:
-            hint = "control ports are fed by `control:`"
+        if missing[0].startswith("c"):
+            hint = "control ports are fed by `control:`, each once: `control: [a, b]`"
         place = node.keys.get("in", draft.mark)
         context.problems.add(
             "RT123", place, f"{shown} {verb} not fed", hint, operator=draft.id, port=missing[0]

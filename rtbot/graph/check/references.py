@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, describe_non_ascii, graph_error, join_names, suggest_name
-from rtbot.core.vector_names import RECORD, name_element
+from rtbot.core.vector_names import RECORD, VECTOR, name_element
 from rtbot.expression import Term, find_constant
 from rtbot.graph.check.context import Context, hint_known_names
-from rtbot.graph.check.wiring import REFERENCE
+from rtbot.graph.check.wiring import REFERENCE, list_output_names
 from rtbot.graph.model import Ref
 from rtbot.operator import KINDS
 
@@ -73,14 +73,17 @@ class SymbolTable:
         given = self.inputs.get(name)
         if given is not None and given.type.kind == RECORD and port not in names:
             raise self._make_field_error(name, port, names, mark)
-        ports = list(dict.fromkeys(names.values()))
+        ports = list_output_names(names)
         if port is None and len(ports) == 1:
-            return Ref(name, ports[0])
+            return Ref(name, names[ports[0]])
         if port is None:
             hint = f"name one of {join_names(f'{name}.{p}' for p in ports)}"
             raise graph_error("RT121", mark, f"{name} has {len(ports)} outputs", hint)
         if port not in names and name in self.inputs and self.inputs[name] is None:
             raise GraphError([])
+        if port not in names and given is not None and given.type.kind == VECTOR:
+            hint = f"name an element: {join_names(f'{name}.{f.name}' for f in given.type.fields)}"
+            raise graph_error("RT121", mark, f"{name} has no element {port!r}", hint)
         if port not in names:
             hint = suggest_name(port, names) or hint_known_names([f"{name}.{p}" for p in names])
             hint = f"it has one output: write {name}" if len(ports) == 1 else hint

@@ -41,6 +41,7 @@ def make_nodes(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Seq
             check_element(ref, types, draft.marks[port])
         if any(ref not in types for ref in draft.inputs.values()):
             return ()
+        draft.shown = {port: show_stream(ref, types) for port, ref in draft.inputs.items()}
         if draft.operator is SQL:
             return resolve_view(draft, types, context)
         if draft.operator is Datalog:
@@ -194,8 +195,8 @@ def _check_sizes(draft: Draft, given: Mapping[str, Type]) -> None:
     for port, size in sizes.items():
         if size != sizes[first] and draft.operator.port(port).kind == "T":
             message = (
-                f"{draft.id}.{port} is fed with {given[port]} ({draft.inputs[port]}), "
-                f"{draft.id}.{first} with {given[first]} ({draft.inputs[first]})"
+                f"{draft.id}.{port} is fed with {given[port]} ({draft.shown[port]}), "
+                f"{draft.id}.{first} with {given[first]} ({draft.shown[first]})"
             )
             hint = f"the ports of {draft.operator.__name__} carry one type"
             raise graph_error("RT125", draft.marks[port], message, hint)
@@ -225,8 +226,8 @@ def _unify_kinds(draft: Draft, kinds: dict[str, str]) -> dict[str, str]:
         if len(present) > 1 and not present <= NUMERIC:
             first = next(port for port in group if kinds[port] != kinds[group[0]])
             message = (
-                f"{draft.id}.{first} is fed with {kinds[first]} ({draft.inputs[first]}), "
-                f"{draft.id}.{group[0]} with {kinds[group[0]]} ({draft.inputs[group[0]]})"
+                f"{draft.id}.{first} is fed with {kinds[first]} ({draft.shown[first]}), "
+                f"{draft.id}.{group[0]} with {kinds[group[0]]} ({draft.shown[group[0]]})"
             )
             hint = f"the ports of {draft.operator.__name__} carry one type"
             raise graph_error("RT125", draft.marks[first], message, hint)
@@ -237,7 +238,7 @@ def _unify_kinds(draft: Draft, kinds: dict[str, str]) -> dict[str, str]:
 
 def _make_mismatch_problem(draft: Draft, port: str, declared: In, given: Type) -> Problem:
     wanted = _GENERIC.get(declared.kind, declared.kind)
-    message = f"{draft.id}.{port} takes {wanted}, {draft.inputs[port]} is {given}"
+    message = f"{draft.id}.{port} takes {wanted}, {draft.shown[port]} is {given}"
     hint = ""
     if given.kind == "boolean" and declared.kind in ("number", "integer", "N"):
         hint = "BooleanToNumber, or if(x, 1, 0), makes a number of a boolean"
@@ -246,7 +247,7 @@ def _make_mismatch_problem(draft: Draft, port: str, declared: In, given: Type) -
     if given.kind == CHANGES:
         hint = TO_SERIES
     if given.kind == VECTOR:
-        hint = f"name an element: {show_stream(draft.inputs[port])}.0"
+        hint = f"name an element: {draft.shown[port]}.0"
     if declared.kind == VECTOR:
         hint = "VectorCompose makes a vector of streams of numbers"
     return Problem("RT125", draft.marks[port], message, hint, draft.id, port)
@@ -259,8 +260,7 @@ def _make_changes_problem(draft: Draft, port: str) -> Problem:
 
 
 def _make_null_problem(draft: Draft, port: str, given: Type) -> Problem:
-    source = draft.inputs[port]
+    source = draft.shown[port]
     message = f"{draft.id}.{port} takes no null, {source} is {given}"
-    name = source.id if source.port == "o1" else str(source)
-    hint = f"replace nulls first: coalesce({name}, VALUE)"
+    hint = f"replace nulls first: coalesce({source}, VALUE), or the operator Fill"
     return Problem("RT126", draft.marks[port], message, hint, draft.id, port)

@@ -82,7 +82,7 @@ def describe_repeats(draft: Draft, port: str, maker: str) -> str:
     """Return the message of a port that would pair a stream with several messages of one time."""
     return (
         f"{draft.id}.{port} takes one message of each time, "
-        f"and {draft.inputs[port]} may have several, from {maker}"
+        f"and {draft.shown[port]} may have several, from {maker}"
     )
 
 

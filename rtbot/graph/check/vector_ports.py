@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from rtbot.core.errors import graph_error
 from rtbot.core.vector_names import VECTOR, name_element
 from rtbot.expression import Expression, cast_outputs, type_formulas
-from rtbot.graph.check.vector_type import show_stream
 from rtbot.graph.model import Ref
 from rtbot.operator.vectors import list_elements
 
@@ -39,7 +38,7 @@ def lower_vectors(
     )
     steps = [port for port in used if not outputs.keys() & {name.split(".")[0] for name in trees}]
     if steps:
-        name = show_stream(draft.inputs[steps[0]])
+        name = draft.shown[steps[0]]
         message = f"{cls.__name__} works on single values, {name} is {paired[steps[0]]}"
         raise graph_error("RT125", draft.mark, message, f"name an element: {name}.0")
     draft.inputs = _wire(draft.inputs, paired, used)

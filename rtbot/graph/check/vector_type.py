@@ -42,7 +42,7 @@ def check_element(ref: Ref, types: Mapping[Ref, Type], mark: SourceSpan) -> None
     whole = Ref(ref.id, port)
     if not place or whole not in types or ref in types:
         return
-    name, type_ = show_stream(whole), types[whole]
+    name, type_ = show_stream(whole, types), types[whole]
     if type_.kind != VECTOR:
         message, hint = f"{name} is {type_}, which has no elements", f"write {name}"
     else:
@@ -56,10 +56,12 @@ def check_single(ref: Ref, types: Mapping[Ref, Type], mark: SourceSpan) -> None:
     """Raise GraphError if a reference names a vector where one value is wanted."""
     type_ = types.get(ref)
     if type_ is not None and type_.kind == VECTOR:
-        name = show_stream(ref)
+        name = show_stream(ref, types)
         raise graph_error("RT125", mark, f"{name} is {type_}", f"name an element: {name}.0")
 
 
-def show_stream(ref: Ref) -> str:
-    """Return a stream as a graph file may name it."""
-    return ref.id if ref.port == "o1" else str(ref)
+def show_stream(ref: Ref, types: Mapping[Ref, Type]) -> str:
+    """Return a stream as a graph file may name it: by the id alone if that has no other output."""
+    port, place = split_element(ref.port)
+    name = ref.id if port == "o1" and Ref(ref.id, "o2") not in types else f"{ref.id}.{port}"
+    return f"{name}.{place}" if place else name

@@ -162,3 +162,8 @@ def map_output_names(cls: type[Operator], arity: int, values: Mapping[str, Any])
         if out.alias and not out.variadic:
             names[out.alias] = port
     return names
+
+
+def list_output_names(names: Mapping[str, str]) -> list[str]:
+    """Return a name of every output, the one that it is declared with if it has one."""
+    return list({port: name for name, port in names.items()}.values())

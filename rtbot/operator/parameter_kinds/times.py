@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from rtbot.operator.parameter_kinds.contexts import ReadingContext
     from rtbot.operator.parameter_kinds.parameter import JsonSchema
 
+_UNITS = ", ".join(reversed(DURATION_UNITS))
+_HINT = f"a duration is a number such as 5 or 1.5, and one of {_UNITS}"
+
 STATE_LIMIT = 1 << 24
 """The most values that an item of state may hold for each key: 128 MiB of them."""
 
@@ -53,8 +56,7 @@ class Duration(Parameter):
         if value is None:
             value = parse_duration(scalar.text, context.unit, scalar.mark, self.name)
         if value is None:
-            units = ", ".join(reversed(DURATION_UNITS))
-            raise self.make_error(scalar, f"a number such as 5 or 1.5, and one of {units}")
+            raise self.make_error(scalar, _HINT)
         return self.check_range(scalar, value)
 
     def build_schema(self, texts: list[str]) -> JsonSchema:
@@ -104,7 +106,7 @@ class WindowLength(Parameter):
             instead = "count messages, with an integer"
             length = parse_duration(scalar.text, context.unit, scalar.mark, self.name, instead)
         if length is None:
-            raise self.make_error(scalar)
+            raise self.make_error(scalar, _HINT)
         if length < 1:
             raise self.make_error(scalar, code="RT112")
         return TimeSpan(Duration(name=self.name).check_range(scalar, length))
