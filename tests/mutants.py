@@ -487,7 +487,7 @@ FOUND = [
     ),
     Mutant(
         "rtbot/compiler/pairing_rows.py::RowQueueCode.pop",
-        'f"        header[{FREE}] = block{k}"',
+        'f"        header[{self.free}] = block{k}"',
         'f"        pass"',
         ("state",),
     ),

@@ -21,6 +21,9 @@ operators:
   mean: {type: MovingAverage, in: quote.bid, window: 3}
   both: {type: Join, in: [quote.ask, price]}
   last: {type: Join, how: asof, in: [price, quote.bid, quote.size]}
+  pair: {type: Join, in: [quote.size, price, quote.bid]}
+  deal: {type: Join, how: left, in: [price, quote.venue, quote.open, quote.ask]}
+  late: {type: Join, how: asof, in: [price, quote.venue, quote.ask, quote.open]}
   busy: if(quote.open, quote.size, 0)
 outputs:
   spread: spread
@@ -30,6 +33,14 @@ outputs:
   size: last.o3
   venue: quote.venue
   busy: busy
+  pair: pair.o3
+  lot: pair.o1
+  place: deal.o2
+  was: deal.o3
+  cost: deal.o4
+  where: late.o2
+  then: late.o3
+  whether: late.o4
 """
 FIELDS = {"bid": "number", "ask": "number?", "size": "integer", "venue": "text", "open": "boolean"}
 SEPARATE = "inputs:\n" + "".join(f"  {name}: {kind}\n" for name, kind in FIELDS.items())

@@ -121,11 +121,11 @@ class Grid:
 
 @dataclass
 class PairCall:
-    """Runs a pairing; `sources` are (stream, column)."""
+    """Runs a pairing; `sources` are (stream, columns), by port."""
 
     function: Signature
     key: int
-    sources: list[tuple[int, int]]
+    sources: list[tuple[int, list[int]]]
     ports: list[pairing_layout.PairingPort]
     target: int
     progress: int

@@ -6,6 +6,7 @@ at or before t can still come on the `may` and `last` ports.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from rtbot.compiler.calls import Signature
@@ -16,19 +17,22 @@ from rtbot.compiler.pairing_layout import (
     FLOOR,
     HELD,
     LAST,
-    LATEST,
     LOST,
     QUEUE,
     SHIFT,
     WATCHED,
     count_key_words,
+    count_latest_words,
+    list_widths,
     locate_tolerance,
     locate_word,
+    name_store,
 )
-from rtbot.compiler.pairing_rows import LatestRowCode, RowQueueCode
+from rtbot.compiler.pairing_rows import LatestRowCode, RowQueueCode, number_columns
 
 if TYPE_CHECKING:
     from rtbot.compiler.pairing_layout import PairingPort
+    from rtbot.operator import Type
 
 
 class PairingWriter:
@@ -40,26 +44,38 @@ class PairingWriter:
         self.every = list(range(len(ports)))
         self.must = [k for k, p in enumerate(ports) if p.role == "must"]
         self.others = [k for k, p in enumerate(ports) if p.role != "must"]
-        self.rows = [RowQueueCode(k, p) for k, p in enumerate(ports)]
-        last = [k for k, p in enumerate(ports) if p.role == "last"]
-        offsets = [QUEUE * len(ports) + LATEST * number for number in range(len(last))]
-        self.latest = [LatestRowCode(k, ports[k], o) for k, o in zip(last, offsets, strict=True)]
+        self.columns = number_columns(ports)
+        self.rows = [RowQueueCode(k, ports) for k in self.every]
+        self.latest: list[LatestRowCode] = []
+        offset = QUEUE * len(ports)
+        for k, port in enumerate(ports):
+            self.latest += [LatestRowCode(k, ports, offset)] if port.role == "last" else []
+            offset += count_latest_words(port)
         self.parts: list[RowQueueCode | LatestRowCode] = [*self.rows, *self.latest]
 
     def write_signature(self) -> Signature:
         """Return the name and the parameters of the function; `reads` is in the order of ports."""
         reads: list[str] = []
         frontiers = ["out_frontier", "out_pinned"]
-        pool = ["Q", "QF", "header", "pool_time", "pool_F", "pool_I", "pool_valid", "pool_next"]
+        pool = ["Q", "QF", "header"]
+        for store in range(len(list_widths(self.ports))):
+            arrays = ("pool_time", "pool_F", "pool_I", "pool_valid", "pool_next")
+            pool += [name_store(name, store) for name in arrays]
         writes = ["out_starts", "out_time"]
-        for k, port in enumerate(self.ports):
-            reads += [f"starts{k}", f"time{k}", f"column{k}"]
-            reads += [f"valid{k}"] if port.type.nullable else []
+        for k in self.every:
+            reads += [f"starts{k}", f"time{k}"]
+            for c, type_, out in self._list_columns(k):
+                reads += [f"column{c}", f"valid{c}"] if type_.nullable else [f"column{c}"]
+                writes += [f"out{c}", f"out_valid{c}"] if out.nullable else [f"out{c}"]
             frontiers += [f"frontier{k}", f"pinned{k}"]
             pool += [f"heap_time{k}", f"heap_slot{k}", f"watch{k}"]
-            writes += [f"out{k}"] + ([f"out_valid{k}"] if port.out.nullable else [])
         names = ["runs", "slots", *reads, *frontiers, *pool, *writes]
         return Signature(self.name, names, reads, writes)
+
+    def _list_columns(self, k: int) -> list[tuple[int, Type, Type]]:
+        """Return the columns of a port: their numbers, types, and types after pairing."""
+        port = self.ports[k]
+        return list(zip(self.columns[k], port.types, port.outs, strict=True))
 
     def write_function(self) -> tuple[Signature, str]:
         """Write the function."""
@@ -111,10 +127,11 @@ class PairingWriter:
 
     def _write_two_must(self) -> list[str]:
         """Write the plain case: two columns side by side with nothing waiting."""
-        a, b = self.ports
-        emit = ["out_time[m] = time0[r0]", "out0[m] = column0[r0]", "out1[m] = column1[r1]"]
-        emit += ["out_valid0[m] = valid0[r0]"] if a.type.nullable else []
-        emit += ["out_valid1[m] = valid1[r1]"] if b.type.nullable else []
+        emit = ["out_time[m] = time0[r0]"]
+        for k in self.every:
+            for c, type_, _ in self._list_columns(k):
+                emit.append(f"out{c}[m] = column{c}[r{k}]")
+                emit += [f"out_valid{c}[m] = valid{c}[r{k}]"] if type_.nullable else []
         return [
             "if left0 == 0 and left1 == 0:",
             "    while r0 < e0 and r1 < e1:",
@@ -171,8 +188,8 @@ class PairingWriter:
         if self.ports[k].role == "may":
             drop = [f"lost{k} += 1", *self.rows[k].pop()]
             return [f"while has{k} and (over or t{k} < t):", *indent_lines(drop, 1)]
-        take = [f"known{k} = True", f"known_time{k} = t{k}", f"known_valid{k} = True"]
-        take += self.rows[k].value(f"known_value{k}", f"known_valid{k}")
+        take = [f"known{k} = True", f"known_time{k} = t{k}"]
+        take += self.rows[k].values("known_value#", "known_valid#")
         take += self.rows[k].pop()
         return [f"while has{k} and (over or t{k} <= t):", *indent_lines(take, 1)]
 
@@ -198,23 +215,29 @@ class PairingWriter:
 
     def _write_emit(self, k: int) -> list[str]:
         port = self.ports[k]
-        valid = f"out_valid{k}[m]" if port.out.nullable else None
-        take = [*self.rows[k].value(f"out{k}[m]", valid), *self.rows[k].pop()]
+        take = [*self.rows[k].values("out#[m]", "out_valid#[m]"), *self.rows[k].pop()]
         if port.role == "must":
             return take
-        zero = {"number": "math.nan", "boolean": "False"}.get(port.type.kind, "0")
-        none = [f"    out{k}[m] = {zero}", f"    out_valid{k}[m] = False"]
+        none: dict[int, list[str]] = {}
+        for c, type_, _ in self._list_columns(k):
+            zero = {"number": "math.nan", "boolean": "False"}.get(type_.kind, "0")
+            none[c] = [f"    out{c}[m] = {zero}", f"    out_valid{c}[m] = False"]
         if port.role == "may":
-            return [f"if has{k} and t{k} == t:", *indent_lines(take, 1), "else:", *none]
-        return [
+            absent = itertools.chain(*none.values())
+            return [f"if has{k} and t{k} == t:", *indent_lines(take, 1), "else:", *absent]
+        lines = [
             f"matched = known{k} and near(t, known_time{k}, tolerance)",
             f"lost{k} += not matched",
-            f"if matched and known_valid{k}:",
-            f"    out{k}[m] = known_value{k}",
-            f"    out_valid{k}[m] = True",
-            "else:",
-            *none,
         ]
+        for c, absent_cell in none.items():
+            lines += [
+                f"if matched and known_valid{c}:",
+                f"    out{c}[m] = known_value{c}",
+                f"    out_valid{c}[m] = True",
+                "else:",
+                *absent_cell,
+            ]
+        return lines
 
     # ---- the frontier of what comes out: just before the earliest time that may be decided next
 

@@ -9,8 +9,12 @@ push costs the same whatever waits. `rtbot.compiler.pairing_code` writes the fun
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rtbot.operator import Type, step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 BLOCK = 8
 """Rows per block of the pool: one cache line of times."""
@@ -18,8 +22,9 @@ FIRST, LAST = -(2**63), 2**63 - 1
 QUEUE = 5
 WAITING = 4
 """Words per key and port: head block, place in it, tail block, rows in it, rows waiting."""
-LATEST = 4
-"""Words per key and `last` port: its latest row's presence, time, valid flag and value."""
+LATEST, CELL = 2, 2
+"""Words per key and `last` port: its latest row's presence and time; then of every column its valid
+flag and value."""
 
 FREE, FRESH, ENDING = 0, 1, 2
 PORT_WORDS = 5
@@ -33,16 +38,19 @@ times at which the port had no row.
 
 @dataclass(frozen=True)
 class PairingPort:
-    """A port of a pairing: what comes in, and its role; `tolerance` is a word of the header."""
+    """A port of a pairing: the columns that come in together, and its role.
+
+    They are one, or those of a vector or a record.
+    """
 
     name: str
-    type: Type
+    types: tuple[Type, ...]
     role: str
 
     @property
-    def out(self) -> Type:
-        """The type after pairing."""
-        return self.type if self.role == "must" else self.type.or_null()
+    def outs(self) -> list[Type]:
+        """The types after pairing."""
+        return [type_ if self.role == "must" else type_.or_null() for type_ in self.types]
 
 
 def locate_word(port: int, word: int) -> int:
@@ -55,9 +63,29 @@ def locate_tolerance(ports: int) -> int:
     return 3 + ports * PORT_WORDS
 
 
+def count_latest_words(port: PairingPort) -> int:
+    """Return the words of the latest row of a `last` port; 0 for another one."""
+    return LATEST + CELL * len(port.types) if port.role == "last" else 0
+
+
 def count_key_words(ports: list[PairingPort]) -> int:
     """Return the words per key."""
-    return QUEUE * len(ports) + LATEST * sum(p.role == "last" for p in ports)
+    return QUEUE * len(ports) + sum(map(count_latest_words, ports))
+
+
+def list_widths(ports: Iterable[PairingPort]) -> list[int]:
+    """Return the numbers of columns that ports have; those of one number share their blocks."""
+    return list(dict.fromkeys(len(port.types) for port in ports))
+
+
+def locate_free(ports: int, store: int) -> int:
+    """Return the index of the free list of the blocks of a width; unused ones begin at the next."""
+    return locate_tolerance(ports) + 2 * store - 1 if store else FREE
+
+
+def name_store(name: str, store: int) -> str:
+    """Return the name of an array of the blocks of a width."""
+    return f"{name}{store}" if store else name
 
 
 @step
@@ -83,14 +111,14 @@ def near(time, other, tolerance):  # noqa: ANN001, ANN201
 
 
 @step
-def take_block(header, pool_next):  # noqa: ANN001, ANN201
+def take_block(header, free, pool_next):  # noqa: ANN001, ANN201
     """A free block of the pool; the caller has made sure that there is one."""
-    block = header[FREE]
+    block = header[free]
     if block >= 0:
-        header[FREE] = pool_next[block]
+        header[free] = pool_next[block]
     else:
-        block = header[FRESH]
-        header[FRESH] = block + 1
+        block = header[free + 1]
+        header[free + 1] = block + 1
     return block
 
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from rtbot.compiler.generated_text import indent_lines
-from rtbot.compiler.pairing_layout import BLOCK, FREE, QUEUE
+from rtbot.compiler.pairing_layout import (
+    BLOCK,
+    CELL,
+    LATEST,
+    QUEUE,
+    list_widths,
+    locate_free,
+    name_store,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtbot.compiler.pairing_layout import PairingPort
 
 
@@ -18,9 +29,16 @@ class RowQueueCode:
     first of them at place `atK` of `blockK`; those of the batch are `rK` to `eK`.
     """
 
-    def __init__(self, number: int, port: PairingPort) -> None:
-        self.number = number
-        self.port = port
+    def __init__(self, number: int, ports: Sequence[PairingPort]) -> None:
+        self.number, self.port = number, ports[number]
+        self.columns = number_columns(ports)[number]
+        self.width = len(self.columns)
+        store = list_widths(ports).index(self.width)
+        self.free = locate_free(len(ports), store)
+        names = ("pool_time", "pool_F", "pool_I", "pool_valid", "pool_next")
+        self.time, self.floats, self.words, self.valid, self.next = (
+            name_store(name, store) for name in names
+        )
 
     def load(self) -> list[str]:
         """Write the start of a key."""
@@ -44,7 +62,7 @@ class RowQueueCode:
             f"has{k} = True",
             f"t{k} = 0",
             f"if left{k} > 0:",
-            f"    t{k} = pool_time[block{k} * {BLOCK} + at{k}]",
+            f"    t{k} = {self.time}[block{k} * {BLOCK} + at{k}]",
             f"elif r{k} < e{k}:",
             f"    t{k} = time{k}[r{k}]",
             "else:",
@@ -59,9 +77,9 @@ class RowQueueCode:
             f"    left{k} -= 1",
             f"    at{k} += 1",
             f"    if left{k} == 0 or at{k} == {BLOCK}:",
-            f"        following = pool_next[block{k}]",
-            f"        pool_next[block{k}] = header[{FREE}]",
-            f"        header[{FREE}] = block{k}",
+            f"        following = {self.next}[block{k}]",
+            f"        {self.next}[block{k}] = header[{self.free}]",
+            f"        header[{self.free}] = block{k}",
             f"        block{k} = following",
             f"        at{k} = 0",
             "else:",
@@ -69,20 +87,33 @@ class RowQueueCode:
             *self.front(),
         ]
 
-    def value(self, target: str, valid: str | None) -> list[str]:
-        """Write a copy of the first row's value, and of its valid flag if that has a place."""
-        k, nullable = self.number, self.port.type.nullable
-        place = f"block{k} * {BLOCK} + at{k}"
-        pooled = {
-            "number": f"pool_F[{place}]",
-            "boolean": f"pool_I[{place}] != 0",
-        }.get(self.port.type.kind, f"pool_I[{place}]")
-        old = [f"{target} = {pooled}"]
-        new = [f"{target} = column{k}[r{k}]"]
-        if valid is not None:
-            old.append(f"{valid} = {f'pool_valid[{place}]' if nullable else 'True'}")
-            new.append(f"{valid} = {f'valid{k}[r{k}]' if nullable else 'True'}")
+    def values(self, target: str, valid: str) -> list[str]:
+        """Write a copy of the first row's values, and of their valid flags if these have places.
+
+        In the targets `#` is the number of the column.
+        """
+        k = self.number
+        old: list[str] = []
+        new: list[str] = []
+        for c, type_, out in zip(self.columns, self.port.types, self.port.outs, strict=True):
+            place = self._place(c, f"block{k}", f"at{k}")
+            pooled = {
+                "number": f"{self.floats}[{place}]",
+                "boolean": f"{self.words}[{place}] != 0",
+            }.get(type_.kind, f"{self.words}[{place}]")
+            old.append(f"{target} = {pooled}".replace("#", str(c)))
+            new.append(f"{target} = column{c}[r{k}]".replace("#", str(c)))
+            if out.nullable:
+                flags = (f"{self.valid}[{place}]", f"valid{c}[r{k}]")
+                kept, given = flags if type_.nullable else ("True", "True")
+                old.append(f"{valid} = {kept}".replace("#", str(c)))
+                new.append(f"{valid} = {given}".replace("#", str(c)))
         return [f"if left{k} > 0:", *indent_lines(old, 1), "else:", *indent_lines(new, 1)]
+
+    def _place(self, column: int, block: str, at: str) -> str:
+        """Return where a value is: in a block are those of its first column, then of the next."""
+        line = f"({block} * {self.width} + {column - self.columns[0]})"
+        return f"{block if self.width == 1 else line} * {BLOCK} + {at}"
 
     def keep(self) -> list[str]:
         """Write the end of a key: what is left of the batch goes into blocks."""
@@ -105,24 +136,30 @@ class RowQueueCode:
 
     def _keep_one(self) -> list[str]:
         k = self.number
-        value = {
-            "number": f"pool_F[to] = column{k}[r{k}]",
-            "boolean": f"pool_I[to] = 1 if column{k}[r{k}] else 0",
-        }.get(self.port.type.kind, f"pool_I[to] = column{k}[r{k}]")
+        values: list[str] = []
+        for c, type_ in zip(self.columns, self.port.types, strict=True):
+            to = "to" if self.width == 1 else self._place(c, "tail", "used")
+            value = f"column{c}[r{k}]"
+            values.append(
+                {
+                    "number": f"{self.floats}[{to}] = {value}",
+                    "boolean": f"{self.words}[{to}] = 1 if {value} else 0",
+                }.get(type_.kind, f"{self.words}[{to}] = {value}")
+            )
+            values += [f"{self.valid}[{to}] = valid{c}[r{k}]"] if type_.nullable else []
         return [
             f"if used == {BLOCK}:",
-            "    fresh = take_block(header, pool_next)",
+            f"    fresh = take_block(header, {self.free}, {self.next})",
             "    if tail < 0:",
             f"        block{k} = fresh",
             f"        at{k} = 0",
             "    else:",
-            "        pool_next[tail] = fresh",
+            f"        {self.next}[tail] = fresh",
             "    tail = fresh",
             "    used = 0",
             f"to = tail * {BLOCK} + used",
-            f"pool_time[to] = time{k}[r{k}]",
-            value,
-            *([f"pool_valid[to] = valid{k}[r{k}]"] if self.port.type.nullable else []),
+            f"{self.time}[to] = time{k}[r{k}]",
+            *values,
             "used += 1",
             f"left{k} += 1",
             f"r{k} += 1",
@@ -132,28 +169,38 @@ class RowQueueCode:
 class LatestRowCode:
     """The latest row of a `last` port at one key; `offset` is its place in the key's words."""
 
-    def __init__(self, number: int, port: PairingPort, offset: int) -> None:
+    def __init__(self, number: int, ports: Sequence[PairingPort], offset: int) -> None:
         self.number = number
         self.place = f"q + {offset}"
-        self.kind = port.type.kind
-        self.value = f"{'QF' if self.kind == 'number' else 'Q'}[{self.place} + 3]"
+        self.cells = [
+            (c, type_.kind, f"q + {offset + LATEST + CELL * place}")
+            for place, (c, type_) in enumerate(
+                zip(number_columns(ports)[number], ports[number].types, strict=True)
+            )
+        ]
 
     def load(self) -> list[str]:
         """Write the start of a key."""
         k, place = self.number, self.place
-        return [
-            f"known{k} = Q[{place}] != 0",
-            f"known_time{k} = Q[{place} + 1]",
-            f"known_valid{k} = Q[{place} + 2] != 0",
-            f"known_value{k} = {self.value}{' != 0' if self.kind == 'boolean' else ''}",
-        ]
+        lines = [f"known{k} = Q[{place}] != 0", f"known_time{k} = Q[{place} + 1]"]
+        for c, kind, cell in self.cells:
+            value = f"{'QF' if kind == 'number' else 'Q'}[{cell} + 1]"
+            lines.append(f"known_valid{c} = Q[{cell}] != 0")
+            lines.append(f"known_value{c} = {value}{' != 0' if kind == 'boolean' else ''}")
+        return lines
 
     def keep(self) -> list[str]:
         """Write the end of a key."""
         k, place = self.number, self.place
-        return [
-            f"Q[{place}] = 1 if known{k} else 0",
-            f"Q[{place} + 1] = known_time{k}",
-            f"Q[{place} + 2] = 1 if known_valid{k} else 0",
-            f"{self.value} = known_value{k}{' * 1' if self.kind == 'boolean' else ''}",
-        ]
+        lines = [f"Q[{place}] = 1 if known{k} else 0", f"Q[{place} + 1] = known_time{k}"]
+        for c, kind, cell in self.cells:
+            value = f"{'QF' if kind == 'number' else 'Q'}[{cell} + 1]"
+            lines.append(f"Q[{cell}] = 1 if known_valid{c} else 0")
+            lines.append(f"{value} = known_value{c}{' * 1' if kind == 'boolean' else ''}")
+        return lines
+
+
+def number_columns(ports: Sequence[PairingPort]) -> list[range]:
+    """Return the numbers of the columns of every port, counted over all ports."""
+    ends = [0, *accumulate(len(port.types) for port in ports)]
+    return [range(start, end) for start, end in pairwise(ends)]

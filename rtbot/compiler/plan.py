@@ -209,8 +209,8 @@ class Plan:
         kinds = [kind for kind, _ in layout.header]
         parts = [kinds, layout.scalars, layout.template_parts, layout.width, layout.length]
         # The repr of a port before it was called PairingPort, which is part of the digest.
-        text = "Port(name={0.name!r}, type={0.type!r}, role={0.role!r})"
-        pools = [[text.format(port) for port in call.ports] for call in self.pairings]
+        text = "Port(name={0.name!r}, type={1!r}, role={0.role!r})"
+        pools = [[text.format(p, t) for p in c.ports for t in p.types] for c in self.pairings]
         return hashlib.sha256(json.dumps([*parts, pools]).encode()).hexdigest()
 
     def _write(self, timeline: Timeline) -> None:
@@ -235,10 +235,16 @@ class Plan:
         function, text = PairingWriter(timeline.name, pairing.ports).write_function()
         self._texts.append(text)
         self._functions += [(f.__name__, f) for f in pairing_layout.STEPS]
+        sources = []
+        for refs in pairing.wanted:
+            places = [self._timelines.locate(ref) for ref in refs]
+            stream, _ = places[0]
+            assert all(found == stream for found, _ in places), "a message is in one stream"
+            sources.append((stream, [column for _, column in places]))
         call = PairCall(
             function=function,
             key=pairing.number,
-            sources=[self._timelines.locate(ref) for ref, _ in pairing.wanted],
+            sources=sources,
             ports=pairing.ports,
             target=timeline.stream.index,
             progress=timeline.stream.progress[0],

@@ -7,11 +7,13 @@ run begins), times, columns.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import PortCounters
+from rtbot.core.vector_names import split_element
 from rtbot.graph.model import Ref, list_input_types, list_node_types
 from rtbot.operator import Type
 
@@ -36,10 +38,10 @@ class RowStream:
 
 @dataclass
 class Pairing:
-    """What a pairing reads: refs with their roles, as ports."""
+    """What a pairing reads: the refs of every port, and the ports."""
 
     number: int
-    wanted: list[tuple[Ref, str]]
+    wanted: list[list[Ref]]
     ports: list[pairing_layout.PairingPort]
     tolerance: int | None
 
@@ -155,7 +157,8 @@ class Timelines:
         timeline = self._pairs[key]
         assert timeline.pairing is not None, "made as the clock of a pairing"
         gives_null = any(node.types[port].nullable for port in node.outputs)
-        numbers = {one: number for number, one in enumerate(wanted)}
+        ports = enumerate(zip(timeline.pairing.wanted, timeline.pairing.ports, strict=True))
+        numbers = {(ref, port.role): number for number, (refs, port) in ports for ref in refs}
         for port, ref in reads.items():
             pairing = (timeline.pairing.number, numbers[ref, roles[port]])
             answers = gives_null and roles[port] == "last"
@@ -165,17 +168,35 @@ class Timelines:
     def _make_pair_timeline(self, wanted: list[tuple[Ref, str]], tolerance: int | None) -> Timeline:
         for ref, _ in wanted:
             self.of[ref].exports[ref] = None
+        messages: dict[tuple[Ref, str], list[Ref]] = {}
+        for ref, role in wanted:
+            messages.setdefault((self._find_message(ref), role), []).append(ref)
         ports = [
-            pairing_layout.PairingPort(str(ref), self.types[ref], role) for ref, role in wanted
+            pairing_layout.PairingPort(
+                str(refs[0] if len(refs) == 1 else message),
+                tuple(self.types[ref] for ref in refs),
+                role,
+            )
+            for (message, role), refs in messages.items()
         ]
         number = sum(kind == "pair" for kind, _ in self.progress)
-        stream = self.add_stream([p.out for p in ports], (self._add_frontier("pair", number), 0))
+        types = [type_ for port in ports for type_ in port.outs]
+        stream = self.add_stream(types, (self._add_frontier("pair", number), 0))
         columns: dict[Ref, int] = {}
         # A ref may be read twice with two roles: nodes read the column of the first.
-        for column, (ref, _) in enumerate(wanted):
+        for column, ref in enumerate(itertools.chain(*messages.values())):
             columns.setdefault(ref, column)
-        pairing = Pairing(number, wanted, ports, tolerance)
+        pairing = Pairing(number, [*messages.values()], ports, tolerance)
         return Timeline(f"pair_{number}", stream, columns, pairing=pairing)
+
+    def _find_message(self, ref: Ref) -> Ref:
+        """Return the vector, or the record, that the ref is a part of; else the ref itself.
+
+        All of its parts come together, in the same rows of one stream.
+        """
+        if ref.id in self.checked.inputs:
+            return Ref(ref.id)
+        return Ref(ref.id, split_element(ref.port)[0])
 
     def _make_retimed_timeline(self, node: Node, source: Timeline) -> Timeline:
         for ref in node.inputs.values():

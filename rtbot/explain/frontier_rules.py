@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.vector_names import list_first_elements, split_element
@@ -46,7 +47,8 @@ class FrontierRules:
         timeline = self._makers[index]
         if timeline.pairing is None:
             return [timeline.input or timeline.name]
-        names = (format_stream(self.checked, ref) for ref, _ in timeline.pairing.wanted)
+        refs = itertools.chain(*timeline.pairing.wanted)
+        names = (format_stream(self.checked, ref) for ref in refs)
         return list(dict.fromkeys(names))
 
     def _list_waits(self, node: Node) -> list[dict[str, Any]]:

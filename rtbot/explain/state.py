@@ -152,12 +152,13 @@ def _describe_pairing(plan: Plan, call: PairCall) -> dict[str, Any]:
     pool = PairingPool(call, rows, 1)
     fixed = pool.queue.nbytes + sum(wakes.watched.nbytes for wakes in pool.wakes)
     pool.reserve(1, 1)
-    row = sum(array.nbytes for array in (pool.time, pool.value, pool.valid, pool.next))
+    names = ("time", "value", "valid", "next")
+    sizes = [sum(getattr(b, n).nbytes for n in names) // len(b.time) for b in pool.blocks]
     users = {node for (node, _), port in plan.ports.items() if _can_wait(port.pairing, call)}
     return {
         "of": [port.name.removesuffix(".o1") for port in call.ports],
         "bytes": fixed,
-        "bytes_per_waiting_row": row // len(pool.time),
+        "bytes_per_waiting_row": max(sizes),
         "used_by": [name for name in plan.checked.nodes if name in users],
     }
 

@@ -401,8 +401,9 @@ class Executor:
     ) -> Sequence[Any]:
         """Return the arguments of a pairing's function."""
         arrays: list[np.ndarray] = []
-        for batch, (_, column) in zip(sources, call.sources, strict=True):
-            arrays += [batch.starts, batch.time, *flatten_columns([batch.columns[column]])]
+        for batch, (_, columns) in zip(sources, call.sources, strict=True):
+            given = [batch.columns[column] for column in columns]
+            arrays += [batch.starts, batch.time, *flatten_columns(given)]
         arrays += [target.starts, target.time, *flatten_columns(target.columns)]
         return self._arrange(call.function, arrays, slots, self._name_pool_arrays(call))
 

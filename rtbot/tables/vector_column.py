@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.core.arrow import to_numpy
 from rtbot.core.errors import DataError
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ def _split_arrow(column: Any, size: int, name: str) -> list[Any]:
     if row >= 0:
         value = column[row].as_py()
         raise make_length_error(size, len(value), input=name, row=row, value=value)
+    cells = pc.list_flatten(column)
+    if not column.null_count and not cells.null_count and types.is_floating(cells.type):
+        rows = to_numpy(cells).reshape(-1, size)
+        return [np.ascontiguousarray(rows[:, place]) for place in range(size)]
     return [pc.list_element(column, place) for place in range(size)]
 
 

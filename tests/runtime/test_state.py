@@ -15,7 +15,7 @@ from rtbot.runtime.frontier import FrontierTracker
 from rtbot.runtime.inner_keys import InnerKeys
 from rtbot.runtime.input_port import InputPort
 from rtbot.runtime.keys import KeyTable
-from rtbot.runtime.pairing_pool import PairingPool
+from rtbot.runtime.pairing_pool import PairingPool, RowBlocks
 from rtbot.runtime.reorder import ReorderBuffer
 from rtbot.runtime.session import Session
 from rtbot.runtime.session_code import load_kernels
@@ -229,7 +229,8 @@ def test_a_queue_that_was_long_leaves_nothing_in_a_dump_and_little_in_memory():
     assert len(session.dump()) < small + 100
     assert len(made.resume(session.dump()).dump()) < small + 100
     filled(session, 70_000, 10, "a", "b")
-    assert sum(a.nbytes for a in (session.runner.pools[0].time, session.runner.pools[0].next)) < 1e5
+    blocks = session.runner.pools[0].blocks[0]
+    assert sum(array.nbytes for array in (blocks.time, blocks.next)) < 1e5
 
 
 def test_what_waits_is_dumped_without_gaps():
@@ -466,7 +467,7 @@ def test_rows_that_come_and_go_beside_one_that_stays_use_the_same_blocks():
     for t in range(300):
         session.push({"a": keyed(*(("k", 10 * t + n, 1.0) for n in range(10)))})
         session.push({"b": keyed(*(("k", 10 * t + n, 1.0) for n in range(10)))})
-    assert len(session.runner.pools[0].next) < 20
+    assert len(session.runner.pools[0].blocks[0].next) < 20
 
 
 # ---- texts
@@ -647,7 +648,8 @@ DERIVED = {
     OperatorState: "layout counters text_words template width length",
     FrontierTracker: "plan kernels input_ports wakes",
     Timers: "kernels header place source moved time slot",
-    PairingPool: "call kernels width held moved wakes header",
+    PairingPool: "call kernels width held moved wakes header blocks stores",
+    RowBlocks: "width header free",
     InputPort: "name type io kernels view held_back frontier",
     ReorderBuffer: "name type io kernels view held_back types labels lateness wakes places free"
     " unused",
@@ -662,7 +664,8 @@ SAVED = {
     OperatorState: "words",
     FrontierTracker: "frontiers held_back known",
     Timers: "watched",
-    PairingPool: "queue time value valid next",
+    PairingPool: "queue",
+    RowBlocks: "time value valid next",
     InputPort: "floor last begun counts lost",
     ReorderBuffer: "floor last begun counts lost frontier roots pool pool_values order",
     InnerKeys: "keys owners fields",
@@ -682,6 +685,7 @@ def owners():
     held = summed(io={"lateness": 1}).start()
     runner = session.runner
     parts = [session, runner, runner.operators, runner.progress, runner.pools[0]]
+    parts += runner.pools[0].blocks
     parts += [
         session.keys,
         session.texts,

@@ -451,6 +451,25 @@ def test_a_graph_of_vectors_is_built_in_python():
         (v[0] + 1)[0]
 
 
+def test_a_vector_waits_in_one_queue():
+    text = "inputs:\n  v: vector[8]\n  w: vector[8]\n  x: number\noperators:\n"
+    text += "  both: {type: Join, in: [v, w]}\n  three: {type: Join, in: [v, x, w]}\n"
+    graph = rtbot.load(f"{text}outputs: [both.o1, both.o2, three.o3]")
+    session = graph.start(compiled=False)
+    values = np.arange(8000.0).reshape(1000, 8)
+    session.push({"v": {"t": np.arange(1000), "value": values}})
+    assert session.held() == {"both.i1": 1000, "three.i1": 1000}
+    both, three = session.runner.pools
+    assert [len(pool.blocks) for pool in (both, three)] == [1, 2]
+    assert [len(pool.call.ports) for pool in (both, three)] == [2, 3]
+    for pool in (both, three):
+        assert pool.blocks[0].value.nbytes == 8 * pool.blocks[0].time.nbytes
+    session = graph.resume(session.dump(), compiled=False)
+    rest = session.push({"w": {"t": np.arange(0, 1000, 2), "value": -values[::2]}})
+    assert (rest["both_o1"]["value"] == values[::2]).all()
+    assert (rest["both_o2"]["value"] == -values[::2]).all()
+
+
 def test_a_wide_vector_goes_through():
     graph = rtbot.load("inputs:\n  v: vector[1000]\noutputs: [v]")
     values = np.arange(3000.0).reshape(3, 1000)
