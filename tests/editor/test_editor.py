@@ -82,7 +82,7 @@ MISTAKES = [
     ),
     (
         "m: {type: PeakDetector, in: a, window: 4}",
-        [("4", "an odd integer from 3 to 16777216 is expected")],
+        [("4", "an odd integer from 3 to 16777216 or a duration such as 5s is expected")],
     ),
     (
         "m: {type: Join, in: [a, b], how: innr}",
