@@ -53,7 +53,12 @@ def list_operators() -> list[type[Operator]]:
 
 
 def find_window(cls: type[Operator]) -> Parameter | None:
-    """Return the parameter that says how many messages the operator remembers, if there is one."""
+    """Return the parameter that says how many messages the operator remembers, if there is one.
+
+    What gives as many messages at every message has none: it cannot cost the same.
+    """
+    if any(port.repeats for port in cls.outputs.values()):
+        return None
     sizes = [str(getattr(item, "size", "")) for item in cls.state.values()]
     found = [cls.parameters[name] for name in ("window", *sizes) if name in cls.parameters]
     example = cls.example.parameters if cls.example else {}
