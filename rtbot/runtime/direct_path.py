@@ -12,11 +12,10 @@ from rtbot.runtime.plain_push import bind_push, take_room
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rtbot.compiler.plan import Plan
     from rtbot.operator.schema import Field
-    from rtbot.runtime.executor import Executor
     from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.plain_push import Push
     from rtbot.runtime.session import Session
@@ -57,9 +56,8 @@ def take_values(places: Sequence[int]) -> Any:
     return lambda found: list(choose(found))
 
 
-def take_spans(function: Any, runner: Executor) -> Any:
+def take_spans(function: Any, reserve: Callable[[int], tuple[Any, ...]]) -> Any:
     """Return the function with the lists of a session, in which room is made first."""
-    reserve = take_room(runner)
     return lambda slot, *message: function(slot, *message[:-2], *reserve(slot))
 
 
@@ -72,8 +70,9 @@ class DirectPath(PushPath):
         self.call = call
         self.generated = find_function(session, call)
         self.function = self.generated
+        self.reserve = take_room(session.runner)
         if call.spans:
-            self.function = take_spans(self.generated, session.runner)
+            self.function = take_spans(self.generated, self.reserve)
         self.spread = self.kind == VECTOR
         if self.feed.type.fields and not self.spread:
             self.function = take_record(self.function, self.spec.fields)

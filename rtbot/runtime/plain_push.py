@@ -32,7 +32,8 @@ def take_slot(known: Callable[[Any, int], int]) -> Callable[[Any], int]:
 def take_room(runner: Executor) -> Callable[[int], tuple[Any, ...]]:
     """Return the function from a slot to arrays with room for a message in its lists.
 
-    Where messages come to one key, room is made for the next `AHEAD` of them.
+    Where messages come to one key, room is made for the next `AHEAD` of them; so that none takes it
+    uncounted, all ways of a path have the same function.
     """
     known, left, changes = -1, 0, -1
     arrays: tuple[Any, ...] = ()
@@ -57,7 +58,7 @@ def bind_push(path: DirectPath, otherwise: Push) -> Push:
     counts, rows, recover = path.counts, path.rows, path.recover
     spans, [(output, _, flag, place, take)] = path.call.spans, path.outputs[:1]
     single = len(path.outputs) == 1 and take is None
-    call, find_slot, reserve = find_entry(path.generated), take_slot(path.known), take_room(runner)
+    call, find_slot, reserve = find_entry(path.generated), take_slot(path.known), path.reserve
 
     def push(time: Any, value: Any, key: Any) -> dict[str, Any]:
         if type(value) is not plain or type(time) is not int or session.finished or session.broken:

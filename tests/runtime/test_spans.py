@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 import rtbot
-from rtbot.runtime.span_pool import POOL_LEAST
+from rtbot.runtime.span_pool import (
+    POOL_LEAST,
+    SPAN_CAPACITY,
+    SPAN_COUNT,
+    SPAN_FIRST,
+    SPAN_START,
+)
 
 SECONDS = {
     "io": {"unit": "s"},
@@ -124,6 +130,35 @@ def test_many_keys_in_any_order_are_what_each_is_alone():
         if rng.random() < 0.2:
             session = rtbot.load(SECONDS).resume(session.dump(), compiled=False)
     assert found == {key: sums_of(own) for key, own in rows.items()}
+
+
+def test_values_of_other_types_take_no_room_that_single_messages_have_counted_on():
+    # Two floats in a row made room for 64 more; integers, which go another way, must not use it up.
+    session = rtbot.load(SECONDS).start(key="k", compiled=True)
+    pool = session.runner.spans
+    others, count = [f"k{number}" for number in range(248)], 0
+
+    def push(key, value):
+        nonlocal count
+        count += 1
+        session.push_one("x", count, value, key=key)
+
+    push("A", 1.0)
+    for key in others:
+        push(key, 1)
+    for _ in range(3):
+        push("A", 1.0)
+    for key in others:
+        push("A", 3)
+        push(key, 5)
+    for _ in range(62):
+        push("A", 1.0)
+    for place in pool.places:
+        first, held, start, room = (
+            int(pool.words[place + word])
+            for word in (SPAN_FIRST, SPAN_COUNT, SPAN_START, SPAN_CAPACITY)
+        )
+        assert first + held <= start + room
 
 
 def test_a_window_may_be_a_parameter_of_the_graph_that_is_a_duration():
