@@ -172,20 +172,18 @@ class LatestRowCode:
     def __init__(self, number: int, ports: Sequence[PairingPort], offset: int) -> None:
         self.number = number
         self.place = f"q + {offset}"
-        self.cells = [
-            (c, type_.kind, f"q + {offset + LATEST + CELL * place}")
-            for place, (c, type_) in enumerate(
-                zip(number_columns(ports)[number], ports[number].types, strict=True)
-            )
-        ]
+        self.cells = []
+        for place, c in enumerate(number_columns(ports)[number]):
+            kind, cell = ports[number].types[place].kind, offset + LATEST + CELL * place
+            words = "QF" if kind == "number" else "Q"
+            self.cells.append((c, kind, f"Q[q + {cell}]", f"{words}[q + {cell} + 1]"))
 
     def load(self) -> list[str]:
         """Write the start of a key."""
         k, place = self.number, self.place
         lines = [f"known{k} = Q[{place}] != 0", f"known_time{k} = Q[{place} + 1]"]
-        for c, kind, cell in self.cells:
-            value = f"{'QF' if kind == 'number' else 'Q'}[{cell} + 1]"
-            lines.append(f"known_valid{c} = Q[{cell}] != 0")
+        for c, kind, flag, value in self.cells:
+            lines.append(f"known_valid{c} = {flag} != 0")
             lines.append(f"known_value{c} = {value}{' != 0' if kind == 'boolean' else ''}")
         return lines
 
@@ -193,9 +191,8 @@ class LatestRowCode:
         """Write the end of a key."""
         k, place = self.number, self.place
         lines = [f"Q[{place}] = 1 if known{k} else 0", f"Q[{place} + 1] = known_time{k}"]
-        for c, kind, cell in self.cells:
-            value = f"{'QF' if kind == 'number' else 'Q'}[{cell} + 1]"
-            lines.append(f"Q[{cell}] = 1 if known_valid{c} else 0")
+        for c, kind, flag, value in self.cells:
+            lines.append(f"{flag} = 1 if known_valid{c} else 0")
             lines.append(f"{value} = known_value{c}{' * 1' if kind == 'boolean' else ''}")
         return lines
 
