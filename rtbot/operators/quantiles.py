@@ -3,181 +3,98 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
-from rtbot.numeric.rank_tree import (
-    add_ranked,
-    blend_ranked,
-    draw_rank,
-    quantile_of_ranked,
-    remove_ranked,
-)
+from rtbot.numeric.rank_heaps import blend_ranked, move_root, remove_node, replace_node
 from rtbot.operator import (
     EMIT,
     SILENT,
-    Cells,
     Example,
     In,
     Number,
-    Operator,
     Out,
     Ring,
     Scalar,
     Span,
-    TimeSpan,
     step,
 )
 from rtbot.operators.windows import Window
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-@step
-def leave_order(
-    values_leaving, tree_value, tree_value_first, tree_copies, tree_copies_first,
-    tree_total_first, tree_lesser_first, tree_greater_first, tree_priority_first,
-    root, free, seed, missing,
-):  # fmt: skip
-    """Take a value out of an ordered window; its node goes to the free ones, if it has no copy."""
-    if values_leaving != values_leaving:
-        return root, free, seed, missing - 1
-    root, node = remove_ranked(
-        values_leaving + 0, tree_value, tree_copies, tree_value_first - 1, tree_copies_first - 1,
-        tree_total_first - 1, tree_lesser_first - 1, tree_greater_first - 1,
-        tree_priority_first - 1, root,
-    )  # fmt: skip
-    if node > 0:
-        tree_copies[tree_lesser_first + node - 1] = free
-        free = node
-    return root, free, seed, missing
-
 
 @step
 def slide_quantile(
-    q, partial, values_count, values_entering, values_leaving, values_evicts, values_full,
-    tree_count, tree_value, tree_value_first, tree_copies, tree_copies_first, tree_total_first,
-    tree_lesser_first, tree_greater_first, tree_priority_first, root, free, seed, missing,
+    q, i1, partial, times_count, times_full, passed, place_count, place_node, place_node_first,
+    lesser_count, lesser_value, lesser_value_first, lesser_key, lesser_key_first,
+    greater_count, greater_value_first, greater_key_first,
 ):  # fmt: skip
-    """The step of RollingQuantile, for numbers and for integers."""
-    v, c, t = tree_value_first - 1, tree_copies_first - 1, tree_total_first - 1
-    lesser, greater, p = tree_lesser_first - 1, tree_greater_first - 1, tree_priority_first - 1
-    if values_evicts:
-        root, free, seed, missing = leave_order(
-            values_leaving, tree_value, tree_value_first, tree_copies, tree_copies_first,
-            tree_total_first, tree_lesser_first, tree_greater_first, tree_priority_first,
-            root, free, seed, missing,
-        )  # fmt: skip
-    if values_entering != values_entering:
-        missing += 1
+    """The step of RollingQuantile, for numbers and for integers.
+
+    The message that comes in takes the node of the last one that leaves, if there is one.
+    """
+    values, words = lesser_value, lesser_key
+    lv, lk = lesser_value_first - 1, lesser_key_first - 1
+    gv, gk = greater_value_first - 1, greater_key_first - 1
+    p, key, first = place_node_first - passed, passed + place_count, passed
+    node = 0
+    while key - passed >= times_count:
+        if node > 0:
+            remove_node(node, lesser_count, 1, values, words, lv, lk, p)
+            lesser_count -= 1
+        elif node < 0:
+            remove_node(-node, greater_count, -1, values, words, gv, gk, p)
+            greater_count -= 1
+        node = words[p + passed]
+        passed += 1
+    if i1 != i1:
+        words[p + key] = 0
+        if node > 0:
+            remove_node(node, lesser_count, 1, values, words, lv, lk, p)
+            lesser_count -= 1
+        elif node < 0:
+            remove_node(-node, greater_count, -1, values, words, gv, gk, p)
+            greater_count -= 1
     else:
-        seed = draw_rank(seed)
-        node = free if free > 0 else tree_count + 1
-        following = tree_copies[lesser + free] if free > 0 else 0
-        root, used = add_ranked(
-            values_entering + 0, seed, node, tree_value, tree_copies,
-            v, c, t, lesser, greater, p, root,
-        )  # fmt: skip
-        if used:
-            free = following
-            tree_count = max(tree_count, node)
+        if node == 0:
+            lesser_count += 1
+            node = lesser_count
+        if node > 0:
+            replace_node(
+                i1 + 0, key, node, lesser_count, 1, greater_count, values, words, lv, lk, gv, gk, p
+            )
+        else:
+            replace_node(
+                i1 + 0, key, -node, greater_count, -1, lesser_count, values, words, gv, gk, lv, lk, p
+            )
+    count = lesser_count + greater_count
+    exact = (count - 1) * q
+    place = math.floor(exact)
+    wanted = min(place + 1, count)
+    while lesser_count > wanted:
+        move_root(lesser_count, 1, greater_count, values, words, lv, lk, gv, gk, p)
+        lesser_count -= 1
+        greater_count += 1
+    while lesser_count < wanted:
+        move_root(greater_count, -1, lesser_count, values, words, gv, gk, lv, lk, p)
+        lesser_count += 1
+        greater_count -= 1
     result = math.nan
-    if missing == 0:
-        result = quantile_of_ranked(
-            q, values_count, tree_value, tree_copies, v, c, t, lesser, greater, root
-        )
-    code = EMIT if partial or values_full else SILENT
-    return code, result, root, free, seed, missing, 0, tree_count
+    if count == times_count:
+        other = values[(gv if greater_count > 0 else lv) + 1]
+        result = blend_ranked(values[lv + 1], other, exact - place)
+    code = EMIT if partial or times_full else SILENT
+    return (
+        code, result, passed, passed - first, times_count, 0, lesser_count, 0, greater_count
+    )  # fmt: skip
 
 
 class OrderedWindow(Window, abstract=True):
-    """A window and its values in order: a tree of them, and how many are NaN."""
+    """A window and its values in two heaps that meet at the quantile; NaN are in neither."""
 
     i1 = In("N", doc="values")
-    values = Ring("i1", size="window")
-    root = Scalar("integer", 0)
-    free = Scalar("integer", 0)
-    seed = Scalar("integer", 1)
-    missing = Scalar("integer", 0)
-    tree = Span(
-        {
-            "value": "N",
-            "copies": "integer",
-            "total": "integer",
-            "lesser": "integer",
-            "greater": "integer",
-            "priority": "integer",
-        }
-    )
-    leave = leave_order
-    integer_leave = leave_order
-
-
-SHORT = 512
-"""Messages up to which a window has its values in order in one piece: faster than a tree."""
-
-
-@step
-def slide_in_order(
-    q, partial, values_count, values_entering, values_leaving, values_evicts, values_full,
-    order, order_first, held, missing,
-):  # fmt: skip
-    """The step of RollingQuantile for short windows, for numbers and for integers.
-
-    The value that leaves leaves a gap, and those between the gap and the place of the new value
-    move by one.
-    """
-    gap = order_first + held
-    if values_evicts and values_leaving != values_leaving:
-        missing -= 1
-    elif values_evicts:
-        below, above = order_first - 1, gap - 1
-        while above - below > 1:
-            middle = (below + above) // 2
-            if order[middle] < values_leaving:
-                below = middle
-            else:
-                above = middle
-        gap = above
-        held -= 1
-    last = order_first + held
-    if values_entering != values_entering:
-        missing += 1
-        while gap < last:
-            order[gap] = order[gap + 1]
-            gap += 1
-    else:
-        while gap > order_first and order[gap - 1] > values_entering:
-            order[gap] = order[gap - 1]
-            gap -= 1
-        while gap < last and order[gap + 1] < values_entering:
-            order[gap] = order[gap + 1]
-            gap += 1
-        order[gap] = values_entering + 0
-        held += 1
-    result = math.nan
-    if missing == 0:
-        exact = (values_count - 1) * q
-        place = math.floor(exact)
-        one = order[order_first + place]
-        other = order[order_first + min(place + 1, values_count - 1)]
-        result = blend_ranked(one, other, exact - place)
-    return EMIT if partial or values_full else SILENT, result, held, missing
-
-
-class ShortWindow(Window, abstract=True):
-    """A window of few messages and its values in order, without NaN, of which it may have some."""
-
-    i1 = In("N", doc="values")
-    values = Ring("i1", size="window")
-    order = Cells("N", size="window")
-    held = Scalar("integer", 0)
-    missing = Scalar("integer", 0)
-
-
-def is_short(values: Mapping[str, Any]) -> bool:
-    """Return whether a window is of few messages."""
-    return not isinstance(values["window"], TimeSpan) and values["window"] <= SHORT
+    times = Ring("i1", size="window", of="time")
+    passed = Scalar("integer", 0)
+    place = Span({"node": "integer"})
+    lesser = Span({"value": "N", "key": "integer"})
+    greater = Span({"value": "N", "key": "integer"})
 
 
 class RollingQuantile(OrderedWindow):
@@ -199,33 +116,18 @@ class RollingQuantile(OrderedWindow):
         outputs={"o1": [(3, 2.0), (4, 2.0)]},
     )
 
-    @classmethod
-    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:
-        """A short window needs no tree."""
-        return ShortQuantile if is_short(values) else cls
-
-
-class ShortQuantile(ShortWindow, variant_of="RollingQuantile"):
-    """What finds quantiles of short windows."""
-
-    q = RollingQuantile.parameters["q"]
-    o1 = Out("number", doc="quantiles")
-    step = slide_in_order
-    integer_step = slide_in_order
-
 
 @step
 def slide_median(
-    partial, values_count, values_entering, values_leaving, values_evicts, values_full,
-    tree_count, tree_value, tree_value_first, tree_copies, tree_copies_first, tree_total_first,
-    tree_lesser_first, tree_greater_first, tree_priority_first, root, free, seed, missing,
+    i1, partial, times_count, times_full, passed, place_count, place_node, place_node_first,
+    lesser_count, lesser_value, lesser_value_first, lesser_key, lesser_key_first,
+    greater_count, greater_value_first, greater_key_first,
 ):  # fmt: skip
     """The step of RollingMedian, for numbers and for integers."""
     return slide_quantile(
-        0.5, partial, values_count, values_entering, values_leaving, values_evicts, values_full,
-        tree_count, tree_value, tree_value_first, tree_copies, tree_copies_first,
-        tree_total_first, tree_lesser_first, tree_greater_first, tree_priority_first,
-        root, free, seed, missing,
+        0.5, i1, partial, times_count, times_full, passed, place_count, place_node,
+        place_node_first, lesser_count, lesser_value, lesser_value_first, lesser_key,
+        lesser_key_first, greater_count, greater_value_first, greater_key_first,
     )  # fmt: skip
 
 
@@ -244,28 +146,3 @@ class RollingMedian(OrderedWindow):
         inputs={"i1": [(1, 5.0), (2, 1.0), (3, 3.0), (4, 9.0)]},
         outputs={"o1": [(3, 3.0), (4, 3.0)]},
     )
-
-    @classmethod
-    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:
-        """A short window needs no tree."""
-        return ShortMedian if is_short(values) else cls
-
-
-@step
-def slide_median_in_order(
-    partial, values_count, values_entering, values_leaving, values_evicts, values_full,
-    order, order_first, held, missing,
-):  # fmt: skip
-    """The step of RollingMedian for short windows, for numbers and for integers."""
-    return slide_in_order(
-        0.5, partial, values_count, values_entering, values_leaving, values_evicts, values_full,
-        order, order_first, held, missing,
-    )  # fmt: skip
-
-
-class ShortMedian(ShortWindow, variant_of="RollingMedian"):
-    """What finds medians of short windows."""
-
-    o1 = Out("number", doc="medians")
-    step = slide_median_in_order
-    integer_step = slide_median_in_order

@@ -1,0 +1,114 @@
+"""Two heaps that part the values of a window at a rank, so that its quantile is at their roots.
+
+The lesser values are in one heap, its root the greatest of them, the rest are in the other, its
+root the least (Härdle and Steiger, Optimal median smoothing, 1995). A node has a value and the key
+of the message that it came with; a word per key has the node: of the lesser heap as it is, of the
+greater one with a minus, 0 for none. So what leaves the window is found at once, what comes in
+takes its node, and goes up or down from there. Nodes are numbered from 1 on, with `BRANCHES`
+branches each: an addition or a removal takes a number of steps that grows with the logarithm of the
+number of values.
+
+`values` and `words` are flat arrays; `v` and `k` are where value and key of a node 0 would be, `p`
+where the word of a key 0 would be. `side` is 1 in the lesser heap, -1 in the greater one.
+"""
+
+import math
+
+from rtbot.numeric.curves import point_between
+from rtbot.operator import step
+
+BRANCHES = 8
+
+
+@step
+def is_nearer(one, other, side):
+    """Whether a value belongs nearer to the root than another one."""
+    return one > other if side > 0 else one < other
+
+
+@step
+def put_node(value, key, node, side, values, words, v, k, p):
+    """Write a node."""
+    values[v + node] = value
+    words[k + node] = key
+    words[p + key] = side * node
+
+
+@step
+def rise(value, key, node, side, values, words, v, k, p):
+    """Put a value in the place of a node, or nearer to the root if it has to be."""
+    while node > 1:
+        parent = (node + BRANCHES - 2) // BRANCHES
+        if not is_nearer(value, values[v + parent], side):
+            break
+        put_node(values[v + parent], words[k + parent], node, side, values, words, v, k, p)
+        node = parent
+    put_node(value, key, node, side, values, words, v, k, p)
+
+
+@step
+def sink(value, key, node, count, side, values, words, v, k, p):
+    """Put a value in the place of a node, or farther from the root if it has to be."""
+    first = BRANCHES * (node - 1) + 2
+    while first <= count:
+        child, best = first, values[v + first]
+        for node_of_other in range(first + 1, min(first + BRANCHES, count + 1)):
+            other = values[v + node_of_other]
+            if is_nearer(other, best, side):
+                child, best = node_of_other, other
+        if not is_nearer(best, value, side):
+            break
+        put_node(best, words[k + child], node, side, values, words, v, k, p)
+        node = child
+        first = BRANCHES * (node - 1) + 2
+    put_node(value, key, node, side, values, words, v, k, p)
+
+
+@step
+def settle(value, key, node, count, side, values, words, v, k, p):
+    """Put a value in the place of a node, or where it has to be instead."""
+    parent = (node + BRANCHES - 2) // BRANCHES
+    if node > 1 and is_nearer(value, values[v + parent], side):
+        rise(value, key, node, side, values, words, v, k, p)
+    else:
+        sink(value, key, node, count, side, values, words, v, k, p)
+
+
+@step
+def remove_node(node, count, side, values, words, v, k, p):
+    """Take a node out of a heap of so many: the last one comes in its place."""
+    if node < count:
+        last, key = values[v + count], words[k + count]
+        settle(last, key, node, count - 1, side, values, words, v, k, p)
+
+
+@step
+def replace_node(
+    value, key, node, count, side, other_count, values, words, v, k, other_v, other_k, p
+):
+    """Put a value in the place of a node; if it belongs to the other heap, for the root of that."""
+    if other_count > 0 and is_nearer(value, values[other_v + 1], side):
+        root, root_key = values[other_v + 1], words[other_k + 1]
+        rise(root, root_key, node, side, values, words, v, k, p)
+        sink(value, key, 1, other_count, -side, values, words, other_v, other_k, p)
+    else:
+        settle(value, key, node, count, side, values, words, v, k, p)
+
+
+@step
+def move_root(count, side, other_count, values, words, v, k, other_v, other_k, p):
+    """Move the root of a heap of so many to the other one."""
+    root, key = values[v + 1], words[k + 1]
+    rise(root, key, other_count + 1, -side, values, words, other_v, other_k, p)
+    remove_node(1, count, side, values, words, v, k, p)
+
+
+@step
+def blend_ranked(one, other, part):
+    """The number at a part of the way from one value to the next one in order, rounded once."""
+    if part == 0.0:
+        return float(one)
+    middle = (float(one) + float(other)) * 0.5
+    if part == 0.5 and middle - middle == 0.0:  # a sum that is rounded is halved exactly
+        return middle + 0.0
+    return point_between(float(one), float(other), part, 1.0) + 0.0
