@@ -12,8 +12,6 @@ number of values.
 where the word of a key 0 would be. `side` is 1 in the lesser heap, -1 in the greater one.
 """
 
-import math
-
 from rtbot.numeric.curves import point_between
 from rtbot.operator import step
 
@@ -75,18 +73,18 @@ def settle(value, key, node, count, side, values, words, v, k, p):
 
 
 @step
-def remove_node(node, count, side, values, words, v, k, p):
-    """Take a node out of a heap of so many: the last one comes in its place."""
+def fill_gap(node, count, side, values, words, v, k, p):
+    """Put the last value of a heap of so many in the place of a node."""
     if node < count:
         last, key = values[v + count], words[k + count]
         settle(last, key, node, count - 1, side, values, words, v, k, p)
 
 
 @step
-def replace_node(
+def replace_value(
     value, key, node, count, side, other_count, values, words, v, k, other_v, other_k, p
 ):
-    """Put a value in the place of a node; if it belongs to the other heap, for the root of that."""
+    """Put a value in the place of a node, or of the other root, which then comes to that node."""
     if other_count > 0 and is_nearer(value, values[other_v + 1], side):
         root, root_key = values[other_v + 1], words[other_k + 1]
         rise(root, root_key, node, side, values, words, v, k, p)
@@ -100,7 +98,50 @@ def move_root(count, side, other_count, values, words, v, k, other_v, other_k, p
     """Move the root of a heap of so many to the other one."""
     root, key = values[v + 1], words[k + 1]
     rise(root, key, other_count + 1, -side, values, words, other_v, other_k, p)
-    remove_node(1, count, side, values, words, v, k, p)
+    fill_gap(1, count, side, values, words, v, k, p)
+
+
+@step
+def remove_ranked(node, lesser, greater, values, words, lv, lk, gv, gk, p):
+    """Take the value of a key out, whose word is given; how many there are in both heaps."""
+    if node > 0:
+        fill_gap(node, lesser, 1, values, words, lv, lk, p)
+        lesser -= 1
+    elif node < 0:
+        fill_gap(-node, greater, -1, values, words, gv, gk, p)
+        greater -= 1
+    return lesser, greater
+
+
+@step
+def add_ranked(value, key, node, lesser, greater, values, words, lv, lk, gv, gk, p):
+    """Put a value in the place of that of another key, whose word is given; how many there are."""
+    if node == 0:
+        lesser += 1
+        node = lesser
+    if node > 0:
+        replace_value(
+            value, key, node, lesser, 1, greater, values, words, lv, lk, gv, gk, p
+        )  # fmt: skip
+    else:
+        replace_value(
+            value, key, -node, greater, -1, lesser, values, words, gv, gk, lv, lk, p
+        )  # fmt: skip
+    return lesser, greater
+
+
+@step
+def part_ranked(wanted, lesser, greater, values, words, lv, lk, gv, gk, p):
+    """Move roots until there are so many lesser values; how many there are in both heaps."""
+    while lesser > wanted:
+        move_root(lesser, 1, greater, values, words, lv, lk, gv, gk, p)
+        lesser -= 1
+        greater += 1
+    while lesser < wanted:
+        move_root(greater, -1, lesser, values, words, gv, gk, lv, lk, p)
+        lesser += 1
+        greater -= 1
+    return lesser, greater
 
 
 @step

@@ -3,96 +3,131 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
-from rtbot.numeric.rank_heaps import blend_ranked, move_root, remove_node, replace_node
+from rtbot.numeric.rank_heaps import add_ranked, blend_ranked, part_ranked, remove_ranked
 from rtbot.operator import (
     EMIT,
     SILENT,
+    Cells,
     Example,
     In,
     Number,
+    Operator,
     Out,
     Ring,
     Scalar,
     Span,
+    TimeSpan,
     step,
 )
 from rtbot.operators.windows import Window
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@step
+def replace_ranked(
+    q, value, key, node, held, lesser, greater, values, words, lv, lk, gv, gk, p
+):  # fmt: skip
+    """Put a value in the place of that at a node; the quantile of the window, which has `held`.
+
+    NaN are in neither heap.
+    """
+    if value != value:
+        words[p + key] = 0
+        lesser, greater = remove_ranked(
+            node, lesser, greater, values, words, lv, lk, gv, gk, p
+        )  # fmt: skip
+    else:
+        lesser, greater = add_ranked(
+            value + 0, key, node, lesser, greater, values, words, lv, lk, gv, gk, p
+        )  # fmt: skip
+    count = lesser + greater
+    exact = (count - 1) * q
+    place = math.floor(exact)
+    lesser, greater = part_ranked(
+        min(place + 1, count), lesser, greater, values, words, lv, lk, gv, gk, p
+    )  # fmt: skip
+    result = math.nan
+    if count == held:
+        one, other = values[lv + 1], values[(gv if greater > 0 else lv) + 1]
+        result = blend_ranked(one, other, exact - place)
+    return result, lesser, greater
+
 
 @step
 def slide_quantile(
-    q, i1, partial, times_count, times_full, passed, place_count, place_node, place_node_first,
-    lesser_count, lesser_value, lesser_value_first, lesser_key, lesser_key_first,
+    q, partial, values_position, values_count, values_entering, values_evicts, values_full,
+    lesser, lesser_first, lesser_key, lesser_key_first, greater_first, greater_key_first,
+    node, node_first, lesser_count, greater_count,
+):  # fmt: skip
+    """The step of RollingQuantile, for numbers and for integers: keys are places in the ring."""
+    result, lesser_count, greater_count = replace_ranked(
+        q, values_entering, values_position,
+        node[node_first + values_position] if values_evicts else 0,
+        values_count, lesser_count, greater_count, lesser, lesser_key, lesser_first - 1,
+        lesser_key_first - 1, greater_first - 1, greater_key_first - 1, node_first,
+    )  # fmt: skip
+    return EMIT if partial or values_full else SILENT, result, lesser_count, greater_count
+
+
+@step
+def slide_quantile_of_span(
+    q, partial, values_count, values_entering, values_full, passed, key_count, key_node,
+    key_node_first, lesser_count, lesser_value, lesser_value_first, lesser_key, lesser_key_first,
     greater_count, greater_value_first, greater_key_first,
 ):  # fmt: skip
-    """The step of RollingQuantile, for numbers and for integers.
+    """The step of RollingQuantile for windows of time, for numbers and for integers.
 
-    The message that comes in takes the node of the last one that leaves, if there is one.
+    Keys are numbers of messages, of which `passed` have left.
     """
-    values, words = lesser_value, lesser_key
-    lv, lk = lesser_value_first - 1, lesser_key_first - 1
-    gv, gk = greater_value_first - 1, greater_key_first - 1
-    p, key, first = place_node_first - passed, passed + place_count, passed
-    node = 0
-    while key - passed >= times_count:
-        if node > 0:
-            remove_node(node, lesser_count, 1, values, words, lv, lk, p)
-            lesser_count -= 1
-        elif node < 0:
-            remove_node(-node, greater_count, -1, values, words, gv, gk, p)
-            greater_count -= 1
-        node = words[p + passed]
+    lv, lk, p = lesser_value_first - 1, lesser_key_first - 1, key_node_first - passed
+    gv, gk, key, node = greater_value_first - 1, greater_key_first - 1, passed + key_count, 0
+    while key - passed >= values_count:
+        lesser_count, greater_count = remove_ranked(
+            node, lesser_count, greater_count, lesser_value, lesser_key, lv, lk, gv, gk, p
+        )  # fmt: skip
+        node = key_node[p + passed]
         passed += 1
-    if i1 != i1:
-        words[p + key] = 0
-        if node > 0:
-            remove_node(node, lesser_count, 1, values, words, lv, lk, p)
-            lesser_count -= 1
-        elif node < 0:
-            remove_node(-node, greater_count, -1, values, words, gv, gk, p)
-            greater_count -= 1
-    else:
-        if node == 0:
-            lesser_count += 1
-            node = lesser_count
-        if node > 0:
-            replace_node(
-                i1 + 0, key, node, lesser_count, 1, greater_count, values, words, lv, lk, gv, gk, p
-            )
-        else:
-            replace_node(
-                i1 + 0, key, -node, greater_count, -1, lesser_count, values, words, gv, gk, lv, lk, p
-            )
-    count = lesser_count + greater_count
-    exact = (count - 1) * q
-    place = math.floor(exact)
-    wanted = min(place + 1, count)
-    while lesser_count > wanted:
-        move_root(lesser_count, 1, greater_count, values, words, lv, lk, gv, gk, p)
-        lesser_count -= 1
-        greater_count += 1
-    while lesser_count < wanted:
-        move_root(greater_count, -1, lesser_count, values, words, gv, gk, lv, lk, p)
-        lesser_count += 1
-        greater_count -= 1
-    result = math.nan
-    if count == times_count:
-        other = values[(gv if greater_count > 0 else lv) + 1]
-        result = blend_ranked(values[lv + 1], other, exact - place)
-    code = EMIT if partial or times_full else SILENT
-    return (
-        code, result, passed, passed - first, times_count, 0, lesser_count, 0, greater_count
+    result, lesser_count, greater_count = replace_ranked(
+        q, values_entering, key, node, values_count, lesser_count, greater_count,
+        lesser_value, lesser_key, lv, lk, gv, gk, p,
     )  # fmt: skip
+    code, dropped = EMIT if partial or values_full else SILENT, key_count + 1 - values_count
+    return code, result, passed, dropped, values_count, 0, lesser_count, 0, greater_count
+
+
+def count_lesser(values: Mapping[str, Any]) -> int:
+    """Return how many of a full window are in the heap of lesser values."""
+    return math.floor((values["window"] - 1) * values.get("q", 0.5)) + 1
 
 
 class OrderedWindow(Window, abstract=True):
-    """A window and its values in two heaps that meet at the quantile; NaN are in neither."""
+    """A window of messages and its values in two heaps that meet at a quantile.
+
+    Before what comes in is where it belongs, there may be one more among the lesser ones.
+    """
 
     i1 = In("N", doc="values")
-    times = Ring("i1", size="window", of="time")
+    values = Ring("i1", size="window")
+    lesser = Cells("N", size=lambda values: count_lesser(values) + 1)
+    lesser_key = Cells("integer", size=lambda values: count_lesser(values) + 1)
+    greater = Cells("N", size=lambda values: values["window"] - count_lesser(values))
+    greater_key = Cells("integer", size=lambda values: values["window"] - count_lesser(values))
+    node = Cells("integer", size="window")
+    lesser_count = Scalar("integer", 0)
+    greater_count = Scalar("integer", 0)
+
+
+class OrderedSpan(Window, abstract=True):
+    """A window of time and its values in two heaps that meet at a quantile."""
+
+    i1 = In("N", doc="values")
+    values = Ring("i1", size="window")
     passed = Scalar("integer", 0)
-    place = Span({"node": "integer"})
+    key = Span({"node": "integer"})
     lesser = Span({"value": "N", "key": "integer"})
     greater = Span({"value": "N", "key": "integer"})
 
@@ -116,18 +151,32 @@ class RollingQuantile(OrderedWindow):
         outputs={"o1": [(3, 2.0), (4, 2.0)]},
     )
 
+    @classmethod
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:
+        """Of a time span there is no number of cells."""
+        return QuantileOfSpan if isinstance(values["window"], TimeSpan) else cls
+
+
+class QuantileOfSpan(OrderedSpan, variant_of="RollingQuantile"):
+    """The quantile of a window of time."""
+
+    q = RollingQuantile.parameters["q"]
+    o1 = Out("number", doc="quantiles")
+    step = slide_quantile_of_span
+    integer_step = slide_quantile_of_span
+
 
 @step
 def slide_median(
-    i1, partial, times_count, times_full, passed, place_count, place_node, place_node_first,
-    lesser_count, lesser_value, lesser_value_first, lesser_key, lesser_key_first,
-    greater_count, greater_value_first, greater_key_first,
+    partial, values_position, values_count, values_entering, values_evicts, values_full,
+    lesser, lesser_first, lesser_key, lesser_key_first, greater_first, greater_key_first,
+    node, node_first, lesser_count, greater_count,
 ):  # fmt: skip
     """The step of RollingMedian, for numbers and for integers."""
     return slide_quantile(
-        0.5, i1, partial, times_count, times_full, passed, place_count, place_node,
-        place_node_first, lesser_count, lesser_value, lesser_value_first, lesser_key,
-        lesser_key_first, greater_count, greater_value_first, greater_key_first,
+        0.5, partial, values_position, values_count, values_entering, values_evicts, values_full,
+        lesser, lesser_first, lesser_key, lesser_key_first, greater_first, greater_key_first,
+        node, node_first, lesser_count, greater_count,
     )  # fmt: skip
 
 
@@ -146,3 +195,30 @@ class RollingMedian(OrderedWindow):
         inputs={"i1": [(1, 5.0), (2, 1.0), (3, 3.0), (4, 9.0)]},
         outputs={"o1": [(3, 3.0), (4, 3.0)]},
     )
+
+    @classmethod
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:
+        """Of a time span there is no number of cells."""
+        return MedianOfSpan if isinstance(values["window"], TimeSpan) else cls
+
+
+@step
+def slide_median_of_span(
+    partial, values_count, values_entering, values_full, passed, key_count, key_node,
+    key_node_first, lesser_count, lesser_value, lesser_value_first, lesser_key, lesser_key_first,
+    greater_count, greater_value_first, greater_key_first,
+):  # fmt: skip
+    """The step of RollingMedian for windows of time, for numbers and for integers."""
+    return slide_quantile_of_span(
+        0.5, partial, values_count, values_entering, values_full, passed, key_count, key_node,
+        key_node_first, lesser_count, lesser_value, lesser_value_first,
+        lesser_key, lesser_key_first, greater_count, greater_value_first, greater_key_first,
+    )  # fmt: skip
+
+
+class MedianOfSpan(OrderedSpan, variant_of="RollingMedian"):
+    """The median of a window of time."""
+
+    o1 = Out("number", doc="medians")
+    step = slide_median_of_span
+    integer_step = slide_median_of_span
