@@ -43,6 +43,8 @@ COMMANDS = {
     "ieee": [*PYTEST, "tests/numeric/test_ieee.py", "-k", "what_is_older"],
     "curves": [*PYTEST, "tests/numeric/test_curves.py"],
     "pairs": [*PYTEST, "tests/numeric/test_pairs.py", "-k", "not compiled"],
+    "heaps": [*PYTEST, "tests/numeric/test_rank_heaps.py"],
+    "quantiles": [*PYTEST, "tests/operators/test_quantiles.py", "-k", "nan_inside"],
     "spans": [*PYTEST, "tests/runtime/test_spans.py"],
     "inner keys": [*PYTEST, "tests/runtime/test_inner_keys.py"],
     "timers": [*PYTEST, "tests/runtime/test_timers.py"],

@@ -173,16 +173,34 @@ SERIES = [
     ),
     # ---- order, scores, pairs
     Mutant(
-        "rtbot/operators/quantiles.py::leave_order",
-        "tree_copies[tree_lesser_first + node - 1] = free",
-        "pass",
-        ("spans",),
+        "rtbot/operators/quantiles.py::slide_quantile_of_span",
+        "key - passed >= values_count",
+        "key - passed > values_count",
+        ("quantiles",),
     ),
     Mutant(
-        "rtbot/numeric/rank_tree.py::quantile_of_ranked",
-        "place + 1",
-        "place",
-        EDGES,
+        "rtbot/operators/quantiles.py::replace_ranked",
+        "words[p + key] = 0",
+        "pass",
+        ("quantiles",),
+    ),
+    Mutant(
+        "rtbot/numeric/rank_heaps.py::settle",
+        "node > 1 and is_nearer(value, values[v + parent], side)",
+        "False",
+        ("heaps",),
+    ),
+    Mutant(
+        "rtbot/numeric/rank_heaps.py::replace_value",
+        "other_count > 0 and is_nearer(value, values[other_v + 1], side)",
+        "other_count > 1 and is_nearer(value, values[other_v + 1], side)",
+        ("heaps",),
+    ),
+    Mutant(
+        "rtbot/numeric/rank_heaps.py::blend_ranked",
+        "part == 0.5 and middle - middle == 0.0",
+        "part == 0.5",
+        ("heaps",),
     ),
     Mutant(
         "rtbot/numeric/curves.py::point_between",

@@ -120,7 +120,7 @@ class Ring:
     (offset of the first value in it), `values_count` (values held, the entering one included),
     `values_entering`, `values_leaving` (undefined unless `values_evicts`), `values_evicts`,
     `values_full` (whether the window is as long as it gets), `values_position` (place of the
-    entering one, 0 <= position < size; not of a WindowLength). `of="time"` keeps the times of the
+    entering one, 0 <= position < size; not of a time span). `of="time"` keeps the times of the
     port's rows (int64).
 
     Where a WindowLength is a `TimeSpan` w, a row at t has the values of (t - w, t], in their order;

@@ -101,7 +101,8 @@ def slide_quantile_of_span(
 
 def count_lesser(values: Mapping[str, Any]) -> int:
     """Return how many of a full window are in the heap of lesser values."""
-    return math.floor((values["window"] - 1) * values.get("q", 0.5)) + 1
+    share: float = values.get("q", 0.5)
+    return math.floor((values["window"] - 1) * share) + 1
 
 
 class OrderedWindow(Window, abstract=True):

@@ -1,0 +1,129 @@
+"""Two heaps that meet at a rank: after every message they are heaps and part the values."""
+
+import bisect
+import math
+import random
+from collections import deque
+
+import pytest
+
+from rtbot.numeric.rank_heaps import (
+    BRANCHES,
+    add_ranked,
+    blend_ranked,
+    part_ranked,
+    remove_ranked,
+)
+
+ROOM = 1 << 12
+LEAST, MOST = -(2**63), 2**63 - 1
+
+
+class Heaps:
+    """The heaps of a window, their flat arrays, and its values in order as a list has them."""
+
+    def __init__(self):
+        self.values, self.words = [None] * (2 * ROOM), [None] * (3 * ROOM)
+        self.places = -1, -1, ROOM - 1, ROOM - 1, 2 * ROOM
+        self.counts, self.entered = (0, 0), 0
+        self.keys, self.ordered = deque(), []
+
+    def slide(self, value, leaving, wanted):
+        """Let so many messages leave and one come in; part the rest at a rank."""
+        node, arrays = 0, (self.values, self.words, *self.places)
+        for _ in range(leaving):
+            self.counts = remove_ranked(node, *self.counts, *arrays)
+            key, left = self.keys.popleft()
+            node = self.words[2 * ROOM + key]
+            del self.ordered[bisect.bisect_left(self.ordered, left)]
+        key = self.entered % ROOM
+        self.entered += 1
+        self.counts = add_ranked(value, key, node, *self.counts, *arrays)
+        self.keys.append((key, value))
+        bisect.insort(self.ordered, value)
+        wanted = min(wanted, len(self.ordered))
+        self.counts = part_ranked(wanted, *self.counts, *arrays)
+        assert self.counts == (wanted, len(self.ordered) - wanted)
+
+    def list_heap(self, side):
+        first = 0 if side > 0 else ROOM
+        return self.values[first : first + self.counts[side < 0]]
+
+    def check(self):
+        """Check all nodes, and the words of all keys."""
+        lesser, greater = self.list_heap(1), self.list_heap(-1)
+        assert sorted(lesser) == self.ordered[: len(lesser)]
+        assert sorted(greater) == self.ordered[len(lesser) :]
+        for node in range(1, max(self.counts)):
+            above = (node - 1) // BRANCHES
+            assert node >= len(lesser) or lesser[node] <= lesser[above]
+            assert node >= len(greater) or greater[node] >= greater[above]
+        for key, value in self.keys:
+            node = self.words[2 * ROOM + key]
+            place = node - 1 if node > 0 else ROOM - node - 1
+            assert (self.values[place], self.words[place]) == (value, key)
+
+    def check_roots(self):
+        """Check the values at the two roots alone."""
+        lesser, greater = self.counts
+        assert not lesser or self.values[0] == self.ordered[lesser - 1]
+        assert not greater or self.values[ROOM] == self.ordered[lesser]
+
+
+SERIES = {
+    "random": lambda rng, _: rng.random(),
+    "few": lambda rng, _: rng.randrange(3),
+    "equal": lambda _, __: 7.0,
+    "ascending": lambda _, place: place,
+    "descending": lambda _, place: -place,
+    "saw": lambda _, place: place % 37,
+    "runs": lambda rng, place: place // 50 % 3 + (rng.random() < 0.05),
+    "spikes": lambda rng, _: rng.choice([1e16, -1e16, 0.1, math.inf, -math.inf]),
+    "integers": lambda rng, _: rng.choice([LEAST, LEAST + 1, -1, 0, 2**53, 2**53 + 1, MOST]),
+}
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99, 1.0])
+@pytest.mark.parametrize("series", SERIES)
+def test_heaps_part_a_window_at_its_rank(series, share):
+    rng, heaps = random.Random(f"{series} {share}"), Heaps()
+    for place in range(900):
+        held = len(heaps.keys)
+        burst = place // 100 % 3  # grow; shrink by bursts; keep the length
+        leaving = (0, rng.choice([0, 0, 1, 3, held]), 1)[burst]
+        leaving = min(leaving, held)
+        wanted = math.floor((held - leaving) * share) + 1
+        heaps.slide(SERIES[series](rng, place), leaving, wanted)
+        heaps.check()
+
+
+@pytest.mark.parametrize("series", ["random", "few", "ascending", "descending"])
+def test_long_windows_grow_stay_and_shrink(series):
+    rng, heaps = random.Random(series), Heaps()
+    for place in range(4 * ROOM):
+        held = len(heaps.keys)
+        leaving = 0 if held < ROOM - 1 else 1 if place < 3 * ROOM else held
+        heaps.slide(SERIES[series](rng, place), leaving, (held - leaving) // 2 + 1)
+        heaps.check_roots()
+    heaps.check()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "part", "expected"),
+    [
+        (1.0, 2.0, 0.5, 1.5),
+        (1.0, 2.0, 0.25, 1.25),
+        (1.0, 2.0, 0.0, 1.0),
+        (-1.0, 1.0, 0.5, 0.0),
+        (-5e-324, 0.0, 0.5, 0.0),
+        (5e-324, 1.5e-323, 0.5, 1e-323),
+        (1e308, 1.7e308, 0.5, 1.35e308),
+        (2**53, 2**53 + 4, 0.5, 2.0**53 + 2),
+        (1.0, math.inf, 0.5, math.inf),
+        (-math.inf, math.inf, 0.5, math.nan),
+    ],
+)
+def test_between_two_values(one, other, part, expected):
+    found = blend_ranked(one, other, part)
+    assert found == expected or (found != found and expected != expected)
+    assert math.copysign(1, found) == math.copysign(1, expected) or found != found
