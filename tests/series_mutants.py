@@ -70,9 +70,9 @@ SERIES = [
     ),
     Mutant("rtbot/compiler/timer_layout.py::is_due", "due <= until", "due < until", EDGES),
     Mutant(
-        "rtbot/compiler/timer_layout.py::later_due",
-        "due if due > before else NEVER",
-        "due if due > before + 1 else NEVER",
+        "rtbot/compiler/timer_layout.py::moves_on",
+        "due > before",
+        "due > before + 1",
         EDGES,
     ),
     Mutant(
