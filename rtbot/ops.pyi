@@ -856,8 +856,7 @@ def HoppingAggregate(
     Windows are from k * hop + offset up to `window` later, the end excluded: they overlap where
     `hop` is less than `window`, and where it is greater, messages between them are in none. A
     window without messages gives none; the last ones come at the end of the data. `how` is that of
-    TumblingAggregate. It costs a message the same whatever the overlap, and the end of a window as
-    many steps as the greatest common divisor of `window` and `hop` is in `window`.
+    TumblingAggregate. A message and the end of a window cost the same whatever the overlap.
 
     In:
         i1: values

@@ -43,7 +43,8 @@ class RetimeWriter:
 
         It returns the run and the row to go on with, and how many rows it wrote; it is called again
         with these until it has seen all runs. `progress` receives, per key, the time up to which
-        nothing more can come, where the operator keeps that itself.
+        nothing more can come, where the operator keeps that itself. The run is -1 if `close` left a
+        `due` that is not later: behind it are that and the time of `close`.
         """
         lines = [
             *[*SETUP, *self.segment.head, "m = 0", "row = from_row", "run = from_run"],
@@ -126,14 +127,18 @@ class RetimeWriter:
         return f"is_due({self.call.due}, {until})"
 
     def _write_close(self, until: str) -> list[str]:
-        """Write the call of `close`, as long as something is due and there is room."""
+        """Write the call of `close`, as long as something is due and there is room.
+
+        One that leaves a `due` that is not later would be called for ever: that ends the function.
+        """
         due = self.call.due
         before = self.segment.make_name("before")
         return [
             f"while {self._is_due(until)} and m < room:",
             f"    {before} = {due}",
             *indent_lines(self._write_emission(self.call.closing), 1),
-            f"    {due} = later_due({due}, {before})",
+            f"    if not moves_on({due}, {before}):",
+            f"        return -1, {due}, {before}",
         ]
 
     def _write_row(self) -> list[str]:

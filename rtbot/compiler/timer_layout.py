@@ -22,10 +22,10 @@ def is_due(due, until):  # noqa: ANN001, ANN201
 
 
 @step
-def later_due(due, before):  # noqa: ANN001, ANN201
-    """The time for which an operator waits next, so that it never waits for the same one again."""
-    return due if due > before else NEVER
+def moves_on(due, before):  # noqa: ANN001, ANN201
+    """Whether the `due` that a `close` at the time `before` returned is not for that time again."""
+    return due > before or due == NEVER
 
 
-STEPS = (is_due, later_due, frontier_at, watch)
+STEPS = (is_due, moves_on, frontier_at, watch)
 """What the loop of an operator with a `close` may call."""

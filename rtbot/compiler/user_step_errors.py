@@ -11,6 +11,7 @@ import re
 import traceback
 from typing import TYPE_CHECKING
 
+from rtbot.compiler.step_signature import name_function
 from rtbot.core.errors import GraphError, Problem, RtbotError
 from rtbot.core.source_span import SourceSpan
 from rtbot.operator.step_source import SEPARATOR, shorten_path
@@ -45,27 +46,39 @@ def to_step_error(error: Exception, plan: Plan) -> GraphError | None:
     compiling = type(error).__module__.startswith("numba.")
     places = _find_compiled_lines(error, plan) if compiling else _find_run_lines(error, plan)
     for name, offset in places:
-        file, first = plan.origins[name]
-        return _make_step_error(
-            error, name, SourceSpan(shorten_path(file), first + offset, 1), compiling=compiling
-        )
+        code = "RT172" if compiling else "RT173"
+        return _make_error(code, name, offset, *_describe(error, compiling=compiling), plan)
     return None
 
 
-def _make_step_error(
-    error: Exception, name: str, mark: SourceSpan, *, compiling: bool
-) -> GraphError:
+def make_due_error(node: str, due: int, time: int, plan: Plan) -> GraphError:
+    """Return the error of a node whose `close` at `time` returned a `due` that is not later."""
+    found = plan.checked.nodes[node]
+    assert found.operator.close is not None, f"{node} has no close"
+    name = name_function(found, found.operator.close)
+    fault = f"returned due = {due} at {time}, and was called for that time already"
+    return _make_error("RT173", name, 0, fault, "return a due later than `time`, or NEVER", plan)
+
+
+def _describe(error: Exception, *, compiling: bool) -> tuple[str, str]:
+    """Return what a step does that it should not, and what to try."""
     text = _NOISE.sub("", str(error)).strip()
     first = text.split("\n", maxsplit=1)[0].split(" at /", maxsplit=1)[0].split(", defined")[0]
     known = (told for part, told in _MEANINGS.items() if part in text)
     meaning, hint = next(known, ("", ""))
-    owner, _, function = name.partition(SEPARATOR)
     verb = "cannot be compiled" if compiling else f"raised {type(error).__name__}"
-    message = f"{owner}.{function} {verb}: {meaning or first}"
+    return f"{verb}: {meaning or first}", hint
+
+
+def _make_error(code: str, name: str, offset: int, fault: str, hint: str, plan: Plan) -> GraphError:
+    """Return the error of a user's function, at the line so far behind its `def`."""
+    owner, _, function = name.partition(SEPARATOR)
+    file, first = plan.origins[name]
+    mark = SourceSpan(shorten_path(file), first + offset, 1)
     line = linecache.getline(mark.file, mark.line).rstrip("\n")
     start = len(line) - len(line.lstrip())
     mark = SourceSpan(mark.file, mark.line, start + 1, max(len(line) - start, 1))
-    code = "RT172" if compiling else "RT173"
+    message = f"{owner}.{function} {fault}"
     return GraphError([Problem(code, mark, message, hint, operator=owner, source=line)])
 
 

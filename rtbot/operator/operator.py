@@ -25,8 +25,8 @@ An operator with `sets_time` may declare what happens at a time, beside what hap
 second step named `close`, and the state `due = Scalar("integer", NEVER)`. As soon as the frontier
 of its input has reached `due`, and before a row at that time or later, `close` is called with
 `time` as this `due`, parameters and state. It returns what the step does. The `due` that it returns
-is a later time or NEVER. If the operator `gathers`, its step emits nothing, and returns a code and
-the state alone.
+is a later time or NEVER; another one ends the run (RT173). If the operator `gathers`, its step
+emits nothing, and returns a code and the state alone.
 
 An operator without state is a `formula` in the expression language instead of a step.
 """

@@ -10,7 +10,7 @@ import numpy as np
 
 from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
-from rtbot.compiler.user_step_errors import to_step_error
+from rtbot.compiler.user_step_errors import make_due_error, to_step_error
 from rtbot.core.arrays import (
     allocate_columns,
     concat_batches,
@@ -307,40 +307,57 @@ class Executor:
         return select([len(slots), slots, *more.values(), *arrays])
 
     def run_retime(self, call: RetimeCall, whole: Run) -> None:
-        """Run an operator that sets times, as often as its output takes, and settle frontiers."""
+        """Run an operator that sets times, and settle frontiers."""
         slots, batches, runs = whole.slots, whole.batches, len(whole.slots)
         source = batches[call.source]
         assert source is not None, "a call comes after those that it reads"
-        stream = self.plan.streams[call.target]
         starts = np.zeros(runs + 1, np.int64)
         self.reserve(call, slots, source)
-        parts: list[tuple[np.ndarray, list[Column]]] = []
-        run, row, total, room_rows = 0, 0, 0, len(source) + 16
-        rows = len(source)
         if call.closes:
             timers = self.timers[call.node]
             timers.reserve(runs)
             timers.set_frontier(whole.floors, ending=whole.ending)
-            rows += runs
-        while rows and run < runs:
-            time, columns = np.empty(room_rows, np.int64), allocate_columns(stream.types, room_rows)
-            target = Batch(starts, time, columns)
-            self.expect(max(total, rows))
-            arguments = self.make_retime_arguments(
-                call, slots, source, target, (run, row, room_rows, total)
-            )
-            run, row, count = getattr(self.module, call.function.name)(*arguments)
-            parts.append((time[:count], [trim_column(c, count) for c in columns]))
-            total += count
-            room_rows = min(2 * room_rows, 1 << 22)
-            if total > OWN_ROWS_LIMIT:
-                raise make_flood_error(call, int(time[count - 1]))
+        place = (0, 0, len(source) + 16, 0)
+        parts = self.call_retime(call, slots, source, starts, place)
         if call.closes:
             timers.set_frontier(whole.floors, ending=False)
-        batches[call.target] = concat_batches(starts, parts, stream.types)
-        self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
+        batches[call.target] = concat_batches(starts, parts, self.plan.streams[call.target].types)
+        self.own_rows[call.node] = self.own_rows.get(call.node, 0) + int(starts[runs])
         for index in call.settles:
             self.progress.settle(index, slots, whole.floors)
+
+    def call_retime(
+        self,
+        call: RetimeCall,
+        slots: np.ndarray,
+        source: Batch,
+        starts: np.ndarray,
+        place: tuple[int, int, int, int],
+    ) -> list[tuple[np.ndarray, list[Column]]]:
+        """Call the loop of an operator that sets times until it is done; return what it wrote.
+
+        `place` is the run and the row to go on with, the room of the first call, and how many rows
+        there are before it.
+        """
+        run, row, room, total = place
+        types = self.plan.streams[call.target].types
+        rows = len(source) + (len(slots) if call.closes else 0)
+        parts = []
+        while rows and run < len(slots):
+            time, columns = np.empty(room, np.int64), allocate_columns(types, room)
+            target = Batch(starts, time, columns)
+            self.expect(max(total, rows))
+            place = run, row, room, total
+            arguments = self.make_retime_arguments(call, slots, source, target, place)
+            run, row, count = getattr(self.module, call.function.name)(*arguments)
+            if run < 0:
+                raise make_due_error(call.node, row, count, self.plan)
+            parts.append((time[:count], [trim_column(c, count) for c in columns]))
+            total += count
+            room = min(2 * room, 1 << 22)
+            if total > OWN_ROWS_LIMIT:
+                raise make_flood_error(call, int(time[count - 1]))
+        return parts
 
     def make_retime_arguments(
         self,

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rtbot.compiler.calls import RetimeCall
 from rtbot.compiler.jit import find_entry
-from rtbot.core.arrays import allocate_columns, concat_batches, flatten_columns, trim_column
-from rtbot.core.batch import Batch
+from rtbot.compiler.user_step_errors import make_due_error
+from rtbot.core.arrays import concat_batches, flatten_columns, trim_column
 from rtbot.runtime import executor
 from rtbot.runtime.buffered_path import ROOM, BufferedPath
 from rtbot.runtime.push_one import UnservedError
@@ -21,6 +19,7 @@ from rtbot.runtime.push_one import UnservedError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rtbot.core.batch import Batch
     from rtbot.runtime.session import Session
 
 MOST_ROOM = 1024
@@ -80,8 +79,8 @@ class RetimedPath(BufferedPath):
 
         def function(*given: Any) -> None:
             run, row, count = generated(*given)
-            if run == 0:
-                count = self._go_on(call, row, count)
+            if run != 1:
+                count = self._go_on(call, run, row, count)
             counts[node] += count
 
         settled = [runner.progress.bind_settle(index, self.slot, floors) for index in call.settles]
@@ -89,25 +88,18 @@ class RetimedPath(BufferedPath):
             settled = [(find_entry(settle), given) for settle, given in settled]
         return [(function, arguments), *settled]
 
-    def _go_on(self, call: RetimeCall, row: int, count: int) -> int:
+    def _go_on(self, call: RetimeCall, run: int, row: int, count: int) -> int:
         """Run a loop that has filled its room to its end; return how many rows it has written."""
-        runner, types = self.session.runner, self.session.plan.streams[call.target].types
+        session = self.session
+        if run < 0:
+            raise make_due_error(call.node, row, count, session.plan)
         source, target = self.buffers[call.source], self.buffers[call.target]
-        generated = getattr(self.session.module, call.function.name)
-        parts = [_copy_rows(target, count)]
-        run, total, room = 0, count, self.own_room
-        while run == 0:
-            room = min(2 * room, 1 << 22)
-            more = Batch(target.starts, np.empty(room, np.int64), allocate_columns(types, room))
-            place = (run, row, room, total)
-            arguments = runner.make_retime_arguments(call, self.slot, source, more, place)
-            run, row, count = generated(*arguments)
-            parts.append(_copy_rows(more, count))
-            total += count
-            if total > executor.OWN_ROWS_LIMIT:
-                raise executor.make_flood_error(call, int(more.time[count - 1]))
-        self._enlarge(call, concat_batches(target.starts, parts, types))
-        return total
+        first = target.time[:count], [trim_column(column, count) for column in target.columns]
+        place = (run, row, 2 * self.own_room, count)
+        more = session.runner.call_retime(call, self.slot, source, target.starts, place)
+        types = session.plan.streams[call.target].types
+        self._enlarge(call, concat_batches(target.starts, [first, *more], types))
+        return int(target.starts[1])
 
     def _enlarge(self, call: RetimeCall, released: Batch) -> None:
         """Make room for what the loop has released, and put that and all other rows there.
@@ -132,8 +124,3 @@ class RetimedPath(BufferedPath):
             columns = zip(flatten_columns(old.columns), flatten_columns(new.columns), strict=True)
             for column, copy in columns:
                 copy[:count] = column[:count]
-
-
-def _copy_rows(batch: Batch, count: int) -> tuple[np.ndarray, list[Any]]:
-    """Return the first rows of a batch, as an array of times and columns."""
-    return batch.time[:count].copy(), [trim_column(column, count) for column in batch.columns]

@@ -13,7 +13,8 @@ from tests.operator_packages import declare, install
 
 HEAD = """
 from rtbot.operator import (
-    EMIT, SILENT, Cells, Example, In, Integer, Number, Operator, Out, Scalar, Scratch, WarmUp, step,
+    EMIT, NEVER, SILENT, Cells, Example, In, Integer, Number, Operator, Out, Scalar, Scratch,
+    WarmUp, step,
 )
 
 
@@ -96,6 +97,24 @@ WRONG = {
     @step
     def step(i1, time):
         return EMIT if i1 > 3 else SILENT, time, i1
+""",
+    ),
+    "a close that stays due": (
+        "values",
+        "Tried.close returned due = ",
+        {},
+        """
+    sets_time = gathers = True
+    example = Example(inputs={"i1": [(1, 4)]}, outputs={"o1": []})
+    due = Scalar("integer", NEVER)
+
+    @step
+    def close(time, due):
+        return EMIT, time, 1.0, due
+
+    @step
+    def step(i1, time):
+        return SILENT, time
 """,
     ),
     "memory that is not state": (

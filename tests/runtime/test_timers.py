@@ -60,21 +60,24 @@ def _operators():
             return EMIT, time * 1000 + given, total, time * 1000 + given + every, times, 0
 
     class NeverDoneForTest(Operator):
-        """A close that does not move its time: it is called once."""
+        """A close that moves its time by 1 `times` times, then by `last`, which is a fault."""
 
+        times = Integer(minimum=0, doc="how often")
+        last = Integer(doc="how far then")
         i1 = In("number", doc="values")
         o1 = Out("number", doc="values")
         due = Scalar("integer", NEVER)
         sets_time = True
+        left = Scalar("integer", 0)
         silent = True
 
         @step
-        def close(time, due):  # noqa: N805 (a step has no self)
-            return EMIT, time, 1.0, due
+        def close(time, last, left):  # noqa: N805 (a step has no self)
+            return EMIT, time, 1.0, time + (1 if left > 0 else last), left - 1
 
         @step
-        def step(i1, time):  # noqa: N805 (a step has no self)
-            return SILENT, time, i1, time + 1
+        def step(i1, time, times):  # noqa: N805 (a step has no self)
+            return SILENT, time, i1, time + 1, times
 
 
 def load(operators, outputs, inputs=("x",)):
@@ -188,10 +191,25 @@ def test_a_frontier_that_only_another_input_moves_makes_something_due():
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_a_close_that_stays_due_cannot_hang(compiled):
-    session = load({"y": {"type": "NeverDoneForTest", "in": "x"}}, ["y"]).start(compiled=compiled)
-    session.push_one("x", 1, 1.0)
-    assert rows(session.finish()["y"]) == [(2, 1.0)]
+@pytest.mark.parametrize(("times", "last"), [(0, 0), (0, -1), (100, 0), (100, -(1 << 60))])
+def test_a_close_that_returns_a_due_that_is_not_later_is_a_fault(times, last, compiled):
+    node = {"type": "NeverDoneForTest", "in": "x", "times": times, "last": last}
+    graph = load({"y": node}, ["y"])
+    for one in (False, True):
+        session = graph.start(compiled=compiled)
+        session.push_one("x", 1, 1.0)
+        session.push_one("x", 2, 1.0) if times else session.advance(1)
+        with pytest.raises(rtbot.GraphError) as caught:
+            session.push_one("x", 500, 1.0) if one else session.finish()
+        (problem,) = caught.value.problems
+        time = 2 + (times and 1) + times
+        assert problem.message.startswith(
+            f"NeverDoneForTest.close returned due = {time + last} at {time},"
+        )
+        assert (problem.code, problem.source.strip()[:10]) == ("RT173", "def close(")
+        assert problem.mark.file.endswith("test_timers.py")
+        with pytest.raises(rtbot.StateError, match="was broken off in its middle"):
+            session.finish()
 
 
 def test_random_paths_agree():
