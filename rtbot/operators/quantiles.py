@@ -59,18 +59,20 @@ def replace_ranked(
 
 @step
 def slide_quantile(
-    q, partial, values_position, values_count, values_entering, values_evicts, values_full,
-    lesser, lesser_first, lesser_key, lesser_key_first, greater_first, greater_key_first,
-    node, node_first, lesser_count, greater_count,
+    q, window, partial, values_position, values_count, values_entering, values_evicts, values_full,
+    heaps, heaps_first, words, words_first, lesser, greater,
 ):  # fmt: skip
-    """The step of RollingQuantile, for numbers and for integers: keys are places in the ring."""
-    result, lesser_count, greater_count = replace_ranked(
-        q, values_entering, values_position,
-        node[node_first + values_position] if values_evicts else 0,
-        values_count, lesser_count, greater_count, lesser, lesser_key, lesser_first - 1,
-        lesser_key_first - 1, greater_first - 1, greater_key_first - 1, node_first,
+    """The step of RollingQuantile, for numbers and for integers: keys are places in the ring.
+
+    Before it is where it belongs, what comes in may be one more among the lesser values.
+    """
+    lv, lk, room = heaps_first - 1, words_first - 1, math.floor((window - 1) * q) + 2
+    p = words_first + window + 1
+    result, lesser, greater = replace_ranked(
+        q, values_entering, values_position, words[p + values_position] if values_evicts else 0,
+        values_count, lesser, greater, heaps, words, lv, lk, lv + room, lk + room, p,
     )  # fmt: skip
-    return EMIT if partial or values_full else SILENT, result, lesser_count, greater_count
+    return EMIT if partial or values_full else SILENT, result, lesser, greater
 
 
 @step
@@ -81,7 +83,7 @@ def slide_quantile_of_span(
 ):  # fmt: skip
     """The step of RollingQuantile for windows of time, for numbers and for integers.
 
-    Keys are numbers of messages, of which `passed` have left.
+    Keys are numbers of messages, of which `passed` have left. All lists are in one pool.
     """
     lv, lk, p = lesser_value_first - 1, lesser_key_first - 1, key_node_first - passed
     gv, gk, key, node = greater_value_first - 1, greater_key_first - 1, passed + key_count, 0
@@ -99,27 +101,19 @@ def slide_quantile_of_span(
     return code, result, passed, dropped, values_count, 0, lesser_count, 0, greater_count
 
 
-def count_lesser(values: Mapping[str, Any]) -> int:
-    """Return how many of a full window are in the heap of lesser values."""
-    share: float = values.get("q", 0.5)
-    return math.floor((values["window"] - 1) * share) + 1
-
-
 class OrderedWindow(Window, abstract=True):
     """A window of messages and its values in two heaps that meet at a quantile.
 
-    Before what comes in is where it belongs, there may be one more among the lesser ones.
+    `heaps` has the values of the lesser heap, then those of the greater one, `words` their keys and
+    then the node of every key.
     """
 
     i1 = In("N", doc="values")
     values = Ring("i1", size="window")
-    lesser = Cells("N", size=lambda values: count_lesser(values) + 1)
-    lesser_key = Cells("integer", size=lambda values: count_lesser(values) + 1)
-    greater = Cells("N", size=lambda values: values["window"] - count_lesser(values))
-    greater_key = Cells("integer", size=lambda values: values["window"] - count_lesser(values))
-    node = Cells("integer", size="window")
-    lesser_count = Scalar("integer", 0)
-    greater_count = Scalar("integer", 0)
+    heaps = Cells("N", size=lambda values: values["window"] + 1)
+    words = Cells("integer", size=lambda values: 2 * values["window"] + 1)
+    lesser = Scalar("integer", 0)
+    greater = Scalar("integer", 0)
 
 
 class OrderedSpan(Window, abstract=True):
@@ -169,15 +163,13 @@ class QuantileOfSpan(OrderedSpan, variant_of="RollingQuantile"):
 
 @step
 def slide_median(
-    partial, values_position, values_count, values_entering, values_evicts, values_full,
-    lesser, lesser_first, lesser_key, lesser_key_first, greater_first, greater_key_first,
-    node, node_first, lesser_count, greater_count,
+    window, partial, values_position, values_count, values_entering, values_evicts, values_full,
+    heaps, heaps_first, words, words_first, lesser, greater,
 ):  # fmt: skip
     """The step of RollingMedian, for numbers and for integers."""
     return slide_quantile(
-        0.5, partial, values_position, values_count, values_entering, values_evicts, values_full,
-        lesser, lesser_first, lesser_key, lesser_key_first, greater_first, greater_key_first,
-        node, node_first, lesser_count, greater_count,
+        0.5, window, partial, values_position, values_count, values_entering, values_evicts,
+        values_full, heaps, heaps_first, words, words_first, lesser, greater,
     )  # fmt: skip
 
 
