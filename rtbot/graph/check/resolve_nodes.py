@@ -210,7 +210,7 @@ def _match_kind(cls: type[Operator], declared: In, kind: str) -> str | None:
     if declared.kind == "T":
         return kind
     if declared.kind == "N":
-        if kind == "integer" and cls.formula is None and cls.integer_step is None:
+        if kind == "integer" and not cls.has_formula() and cls.integer_step is None:
             return "number"
         return kind if kind in NUMERIC else None
     if declared.kind == "number" and kind == "integer":

@@ -35,9 +35,8 @@ def lower_vectors(
     used = {port for port, type_ in paired.items() if type_.kind == VECTOR}
     used -= {port for port in used if cls.port(port).kind == "T" and not generic}
     inputs = {port: t if port in used else _take_first(t) for port, t in paired.items()}
-    trees = type_formulas(
-        cls, draft.values, {p: _take_first(t) for p, t in inputs.items()}, _expand(inputs)
-    )
+    firsts = {port: _take_first(type_) for port, type_ in inputs.items()}
+    trees = type_formulas(cls, draft.values, inputs, firsts | _expand(inputs))
     given = {name.split(".")[0] for name in trees}
     if any(isinstance(item, Kept) for item in cls.state.values()):
         given |= outputs.keys()
@@ -45,7 +44,11 @@ def lower_vectors(
     if steps:
         name = draft.shown[steps[0]]
         message = f"{cls.__name__} works on single values, {name} is {paired[steps[0]]}"
-        raise graph_error("RT125", draft.mark, message, f"name an element: {name}.0")
+        hint = f"name an element: {name}.0"
+        if cls.port(steps[0]).kind == VECTOR:
+            message = f"{cls.__name__} takes vectors, and has no formula"
+            hint = "a step takes single values: vectors are for formula, or formula_for"
+        raise graph_error("RT125", draft.mark, message, hint)
     draft.inputs = _wire(draft.inputs, paired, used)
     formulas = _expand_formulas(trees, outputs, used)
     made = _expand(outputs)
