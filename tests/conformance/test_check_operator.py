@@ -126,7 +126,7 @@ WRONG = {
     @step
     def step(i1, time):
         return SILENT, time
-"""
+""",
     ),
     "times that go back": (
         "values",
