@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from rtbot.compiler.step_signature import name_function
 from rtbot.core.errors import GraphError, Problem, RtbotError
 from rtbot.core.source_span import SourceSpan
+from rtbot.operator import REGISTRY, Out, Scalar
 from rtbot.operator.step_source import SEPARATOR, shorten_path
 
 if TYPE_CHECKING:
@@ -25,14 +26,17 @@ _LINE = re.compile(r'g[0-9a-f]{40}\.py(?:", line | \()(\d+)')
 _NOISE = re.compile(r"Failed in nopython mode pipeline.*\n")
 _BEYOND = "it returns an integer beyond 64 bits"
 _CHECKED = "rtbot.ieee has `add_checked` and others, which say whether a result fits"
-_STORED = re.compile(r"\s*\w+\[[^=]*\] = (\w+)")
+_OTHER_TYPE = "it returns a value of another type than is declared"
+_KEEP = "what it keeps from row to row is state: a Scalar, Ring, Cells, Span or Space"
+_STORED = re.compile(r"\s*\w+(?:\[[^=]*\])? = (\w+)(?: if .*)?")
 _MEANINGS = {
-    "NRT required": ("it makes a list, a set or an array", "keep values in Ring or Cells"),
+    "NRT required": ("it makes a list, a text or an array", _KEEP),
     "wrong tuple length": ("it returns more or fewer values than are declared", ""),
     "to unpack": ("it returns more or fewer values than are declared", ""),
     "division by zero": ("", "rtbot.ieee has `divide`, which gives an infinity or NaN"),
     "Cannot unify": ("", "a name has one type in the whole step"),
-    "invalid type for format": ("it returns a value of another type than is declared", ""),
+    "invalid type for format": (_OTHER_TYPE, ""),
+    "got None": (_OTHER_TYPE, ""),
     "invalid value for format": (_BEYOND, _CHECKED),
     "too large to convert to C": (_BEYOND, _CHECKED),
 }
@@ -45,9 +49,9 @@ def to_step_error(error: Exception, plan: Plan) -> GraphError | None:
         return None
     compiling = type(error).__module__.startswith("numba.")
     places = _find_compiled_lines(error, plan) if compiling else _find_run_lines(error, plan)
-    for name, offset in places:
+    for name, offset in (*places, *_find_giver_of_none(error, plan)):
         code = "RT172" if compiling else "RT173"
-        return _make_error(code, name, offset, *_describe(error, compiling=compiling), plan)
+        return _make_error(code, name, offset, *_describe(error, name, compiling=compiling), plan)
     return None
 
 
@@ -60,12 +64,14 @@ def make_due_error(node: str, due: int, time: int, plan: Plan) -> GraphError:
     return _make_error("RT173", name, 0, fault, "return a due later than `time`, or NEVER", plan)
 
 
-def _describe(error: Exception, *, compiling: bool) -> tuple[str, str]:
+def _describe(error: Exception, name: str, *, compiling: bool) -> tuple[str, str]:
     """Return what a step does that it should not, and what to try."""
     text = _NOISE.sub("", str(error)).strip()
     first = text.split("\n", maxsplit=1)[0].split(" at /", maxsplit=1)[0].split(", defined")[0]
     known = (told for part, told in _MEANINGS.items() if part in text)
     meaning, hint = next(known, ("", ""))
+    if meaning == _OTHER_TYPE:
+        hint = _list_results(name.partition(SEPARATOR)[0])
     verb = "cannot be compiled" if compiling else f"raised {type(error).__name__}"
     return f"{verb}: {meaning or first}", hint
 
@@ -80,6 +86,21 @@ def _make_error(code: str, name: str, offset: int, fault: str, hint: str, plan: 
     mark = SourceSpan(mark.file, mark.line, start + 1, max(len(line) - start, 1))
     message = f"{owner}.{function} {fault}"
     return GraphError([Problem(code, mark, message, hint, operator=owner, source=line)])
+
+
+def _list_results(owner: str) -> str:
+    """Return the types that an operator declares for what its step returns."""
+    cls = REGISTRY.get(owner)
+    declared = [*cls.outputs.values(), *cls.state.values()] if cls else []
+    kinds = {one.name: one.kind for one in declared if isinstance(one, Out | Scalar)}
+    return f"declared: {', '.join(f'{name} {kind}' for name, kind in kinds.items())}"
+
+
+def _find_giver_of_none(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
+    """Yield the step that returned None for a number: compiled code has no line for it."""
+    owners = {name.partition(SEPARATOR)[0] for name in plan.origins}
+    if "got None" in str(error) and len(owners) == 1:
+        yield next(iter(plan.origins)), 0
 
 
 def _find_compiled_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
