@@ -856,8 +856,7 @@ def HoppingAggregate(
     Windows are from k * hop + offset up to `window` later, the end excluded: they overlap where
     `hop` is less than `window`, and where it is greater, messages between them are in none. A
     window without messages gives none; the last ones come at the end of the data. `how` is that of
-    TumblingAggregate. It costs a message the same whatever the overlap, and the end of a window as
-    many steps as the greatest common divisor of `window` and `hop` is in `window`.
+    TumblingAggregate. A message and the end of a window cost the same whatever the overlap.
 
     In:
         i1: values
@@ -1046,7 +1045,8 @@ def KeyedVariable(
 ) -> Stream:
     """The last value of a key, asked for at the times of another stream.
 
-    Messages of `i1` and `i2` of one time are a key and its value; NaN takes the key out. A query at
+    Messages of `i1` and `i2` of one time are a key and its value, as are the elements of a
+    `vector[2]` that feeds `i1` alone; NaN takes the key out. A query at
     t names a key and gets its latest value at or before t, or `default_value` if there is none, or
     in mode `exists` whether there is one. The answer comes once it is certain: when keys and values
     have passed t. A key without a value of the same time, or the other way round, does nothing.
@@ -1624,6 +1624,8 @@ def ResamplerCosine(
         o1: values of the curve, on the grid
     """
 
+CosineResampler = ResamplerCosine
+
 def ResamplerHermite(
     i1: Stream,
     *,
@@ -1637,9 +1639,10 @@ def ResamplerHermite(
     The slope of the curve at a message is that of the line through its two neighbours, so that it
     also is right where messages are unevenly spaced. A piece is known once the message behind it
     has come, and begins with the second message. Without `t0` the grid does, too; with it the grid
-    is t0 + k * interval from there on. At the time of a message it has exactly its value. With
-    `compat: rtbot` slopes are as if all messages were one piece apart, which is RtBot's curve.
-    (Catmull and Rom, A class of local interpolating splines, 1974.)
+    is t0 + k * interval from there on, or from `t0` on where that lies in the future. At the time
+    of a message it has exactly its value. With `compat: rtbot` slopes are as if all messages were
+    one piece apart, which is RtBot's curve. (Catmull and Rom, A class of local interpolating
+    splines, 1974.)
 
     In:
         i1: values
@@ -2000,7 +2003,8 @@ def TopK(
     """The `k` messages with the best score so far, best first, anew at every message.
 
     All that come out at one message have its time: the n-th has rank n. A message is several ports,
-    joined by time, and one of them is the score: `score_index` says which, from 0. The greatest
+    joined by time, and one of them is the score: `score_index` says which, from 0. A vector is as
+    many values as it has elements: of a vector alone, it is the place of the score. The greatest
     scores are the best, or the least if `descending` is false. Of equal ones the newer is before
     the older. NaN is behind all numbers. It never forgets a message that is among the best.
 
@@ -2009,7 +2013,7 @@ def TopK(
 
     Parameters:
         k: how many are kept
-        score_index: which port is the score, from 0
+        score_index: which value is the score, from 0
         descending: whether the greatest are the best
 
     Out:

@@ -131,7 +131,7 @@ class Grower:
             complete = {name: parameter.default for name, parameter in cls.parameters.items()}
             complete |= {name: _resolve_value(value) for name, value in values.items()}
             arity = draw_arity(self.rng, cls, complete)
-            if not cls.check(complete, arity):
+            if not cls.check(complete, arity) and complete.get("score_index", 0) < arity:
                 return self._wire(cls, values, complete, arity)
         return None
 

@@ -3,6 +3,7 @@
 from tests.mutation import Mutant, TextMutant
 
 EDGES = ("edges of operators", "series")
+AGGREGATES = ("aggregates", "series")
 SERIES = [
     # ---- lists, inner keys, timers
     Mutant(
@@ -100,34 +101,76 @@ SERIES = [
         EDGES,
     ),
     Mutant(
-        "rtbot/operators/aggregates.py::close_hop",
-        "number < hop // width",
-        "number <= hop // width",
+        "rtbot/operators/aggregates.py::note_value",
+        "lower != 0.0",
+        "lower > 0.0 and upper != 0.0",
         EDGES,
     ),
     Mutant(
-        "rtbot/operators/aggregates.py::first_end",
+        "rtbot/operators/aggregates.py::note_value",
+        "messages == 0",
+        "messages <= 1",
+        AGGREGATES,
+    ),
+    Mutant(
+        "rtbot/operators/aggregates.py::close_window",
+        "clear_digits(digits, digits_first, SUM_DIGITS)",
+        "clear_digits(digits, digits_first, 1)",
+        AGGREGATES,
+    ),
+    Mutant(
+        "rtbot/operators/hopping.py::find_end",
         "distance > window",
         "distance >= window",
         EDGES,
     ),
     Mutant(
-        "rtbot/operators/aggregates.py::merge_noted",
-        "last = noted[place + 1]",
-        "last = noted[place]",
+        "rtbot/operators/hopping.py::find_end",
+        "min(distance, hop - since)",
+        "distance",
+        AGGREGATES,
+    ),
+    Mutant(
+        "rtbot/operators/hopping.py::add_exactly",
+        "return high, low, x",
+        "return high, low, 0.0",
+        AGGREGATES,
+    ),
+    Mutant(
+        "rtbot/operators/hopping.py::shift_drops",
+        "totals[totals_first + SPECIALS] += sign * special",
+        "totals[totals_first + SPECIALS] += special",
+        AGGREGATES,
+    ),
+    Mutant(
+        "rtbot/operators/hopping.py::extreme_of_panes",
+        "panes_count > front",
+        "panes_count > panes",
+        AGGREGATES,
+    ),
+    Mutant(
+        "rtbot/operators/hopping.py::stack_extremes",
+        "range(2, end - begin + 1)",
+        "range(3, end - begin + 1)",
+        AGGREGATES,
+    ),
+    Mutant(
+        "rtbot/operators/hopping.py::close_hop",
+        "time - panes_time[panes_time_first + leaving] > window - hop",
+        "time - panes_time[panes_time_first + leaving] >= window - hop",
         EDGES,
     ),
     Mutant(
-        "rtbot/operators/aggregates.py::clear_pane",
-        "counted[at] = counted[at + 1] = 0",
-        "counted[at] = 0",
-        EDGES,
+        "rtbot/operators/hopping.py::leave_front",
+        "leaving > totals[totals_first + FRONT]",
+        "leaving > totals[totals_first + FRONT] + 1",
+        AGGREGATES,
     ),
     Mutant(
-        "rtbot/operators/aggregates.py::note_value",
-        "lower != 0.0",
-        "lower > 0.0 and upper != 0.0",
-        EDGES,
+        "rtbot/numeric/exact/gathered.py::refit_sum",
+        "sign * scratch[scratch_first + place]",
+        "scratch[scratch_first + place]",
+        AGGREGATES,
     ),
     # ---- silence, changes, thresholds
     Mutant(

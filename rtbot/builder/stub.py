@@ -43,11 +43,16 @@ def render_stub() -> str:
     ours = {n: c for n, c in REGISTRY.items() if c.__module__.startswith("rtbot.operators.")}
     parts = [HEAD]
     parts += [_render_function(name) for name in sorted(FUNCTIONS)]
-    for name, cls in sorted(ours.items()):
+    for name, cls in sorted(ours.items(), key=_sort_aliases_behind):
         parts.append(
             _render_operator(cls) if name == cls.__name__ else f"{name} = {cls.__name__}\n"
         )
     return "\n".join(parts)
+
+
+def _sort_aliases_behind(entry: tuple[str, type[Operator]]) -> tuple[str, bool, str]:
+    name, cls = entry
+    return cls.__name__, name != cls.__name__, name
 
 
 def _render_operator(cls: type[Operator]) -> str:

@@ -203,7 +203,7 @@ def parse_parameter(text: str) -> tuple[str, Any]:
     return name, value
 
 
-def load_plugins(paths: Iterable[str]) -> None:
+def load_plugins(paths: Iterable[str], option: str = "--plugin ") -> None:
     """Import files that declare operators."""
     if not paths:
         return
@@ -213,4 +213,6 @@ def load_plugins(paths: Iterable[str]) -> None:
         try:
             load_plugin(path)
         except PluginError as error:
-            raise click.UsageError(f"--plugin {path}: {error}") from error
+            text = str(error)
+            shown = text if not option and text.startswith(path) else f"{option}{path}: {text}"
+            raise click.UsageError(shown) from error

@@ -63,7 +63,7 @@ class ReleasedRows:
                 is_ordered(table, self.key) if schema is None else (time[1:] >= time[:-1]).all()
             )
             if not in_order:
-                raise DisorderError(f"a result of {name} is not in the order of key and time")
+                raise DisorderError(_describe_disorder(name, table, self.key))
             if len(time):
                 self._parts[name].append(table)
 
@@ -105,6 +105,18 @@ class ReleasedRows:
             whole = {column: np.concatenate([p[column] for p in given]) for column in given[0]}
             tables[name] = whole if name in self.schemas else sort_by_key(whole, self.key)
         return Outputs(tables, self.key, account, schemas=self.schemas)
+
+
+def _describe_disorder(name: str, table: Table, key: Sequence[str]) -> str:
+    """Describe the first row of a result that comes before an older one of its key."""
+    latest: dict[tuple[Any, ...], int] = {}
+    times = table["t"].tolist() if "t" in table else []
+    for time, *site in zip(times, *(table[column].tolist() for column in key), strict=True):
+        before = latest.setdefault(tuple(site), time)
+        if time < before:
+            return f"{name} has a message at t={time} after one at t={before}; times have to ascend"
+        latest[tuple(site)] = time
+    return f"a result of {name} is not in the order of key and time"
 
 
 def _make_column(name: str, values: Sequence[Any], kind: Type) -> dict[str, np.ndarray]:

@@ -15,6 +15,7 @@ from rtbot.compiler.loop_code import SETUP, flatten_names, name_parameters
 from rtbot.compiler.step_calls import StepCall
 from rtbot.compiler.timer_layout import ENDING, FLOOR, SHIFT, SIZE, STEPS, TIMER_ARRAYS
 from rtbot.compiler.variables import LoopVariable, canonicalise_value
+from rtbot.core.vector_names import split_element
 from rtbot.operator import NEVER
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class RetimeWriter:
             if not chosen:
                 self.results += [name, valid] if valid else [name]
                 self.checks += [] if keeps else self.call.check_kind(name, type_.kind, port)
-            if declared[port].silent:
+            if declared[split_element(port)[0]].silent:
                 flags.append(make_name(f"{name}_on"))
                 self.results.append(flags[-1])
         return outputs | {flag: flag for flag in flags}

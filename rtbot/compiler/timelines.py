@@ -204,7 +204,7 @@ class Timelines:
         outputs = {Ref(node.id, port): k for k, port in enumerate(node.outputs)}
         types = [node.types[port] for port in node.outputs]
         declared = node.declared_outputs
-        flagged = [ref for ref in outputs if declared[ref.port].silent]
+        flagged = [ref for ref in outputs if declared[split_element(ref.port)[0]].silent]
         silent = {ref: (outputs.pop(ref), len(types) + k) for k, ref in enumerate(flagged)}
         types += [Type("boolean")] * len(silent)
         index, shift = source.stream.origin

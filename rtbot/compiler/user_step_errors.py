@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from rtbot.compiler.step_signature import name_function
 from rtbot.core.errors import GraphError, Problem, RtbotError
 from rtbot.core.source_span import SourceSpan
+from rtbot.operator import REGISTRY, Out, Scalar
 from rtbot.operator.step_source import SEPARATOR, shorten_path
 
 if TYPE_CHECKING:
@@ -25,15 +26,20 @@ _LINE = re.compile(r'g[0-9a-f]{40}\.py(?:", line | \()(\d+)')
 _NOISE = re.compile(r"Failed in nopython mode pipeline.*\n")
 _BEYOND = "it returns an integer beyond 64 bits"
 _CHECKED = "rtbot.ieee has `add_checked` and others, which say whether a result fits"
-_STORED = re.compile(r"\s*(?:\w+\[[^=]*\] = (\w+)|(\w+) = \(?\2 \| .*  # (?P<declared>.*))")
+_OTHER_TYPE = "it returns a value of another type than is declared"
+_KEEP = "what it keeps from row to row is state: a Scalar, Ring, Cells, Span or Space"
+_STORED = re.compile(
+    r"\s*(?:\w+(?:\[[^=]*\])? = (\w+)(?: if .*)?|(\w+) = \(?\2 \| .*  # (?P<declared>.*))"
+)
 """A line that stores a local, or checks its kind (`rtbot.compiler.generated_text`)."""
 _MEANINGS = {
-    "NRT required": ("it makes a list, a set or an array", "keep values in Ring or Cells"),
+    "NRT required": ("it makes a list, a text or an array", _KEEP),
     "wrong tuple length": ("it returns more or fewer values than are declared", ""),
     "to unpack": ("it returns more or fewer values than are declared", ""),
     "division by zero": ("", "rtbot.ieee has `divide`, which gives an infinity or NaN"),
     "Cannot unify": ("", "a name has one type in the whole step"),
-    "invalid type for format": ("it returns a value of another type than is declared", ""),
+    "invalid type for format": (_OTHER_TYPE, ""),
+    "got None": (_OTHER_TYPE, ""),
     "invalid value for format": (_BEYOND, _CHECKED),
     "too large to convert to C": (_BEYOND, _CHECKED),
 }
@@ -46,9 +52,9 @@ def to_step_error(error: Exception, plan: Plan) -> GraphError | None:
         return None
     compiling = type(error).__module__.startswith("numba.")
     places = _find_compiled_lines(error, plan) if compiling else _find_run_lines(error, plan)
-    for name, offset, declared in places:
+    for name, offset, declared in (*places, *_find_giver_of_none(error, plan)):
         code = "RT172" if compiling else "RT173"
-        told = _describe(error, declared, compiling=compiling)
+        told = _describe(error, name, declared, compiling=compiling)
         return _make_error(code, name, offset, *told, plan)
     return None
 
@@ -62,8 +68,8 @@ def make_due_error(node: str, due: int, time: int, plan: Plan) -> GraphError:
     return _make_error("RT173", name, 0, fault, "return a due later than `time`, or NEVER", plan)
 
 
-def _describe(error: Exception, declared: str, *, compiling: bool) -> tuple[str, str]:
-    """Return what a step does that it should not, and what to try.
+def _describe(error: Exception, name: str, declared: str, *, compiling: bool) -> tuple[str, str]:
+    """Return what a step of this name does that it should not, and what to try.
 
     `declared` is "NAME: KIND" where it returns something else as that, "" if it is not known.
     """
@@ -72,9 +78,11 @@ def _describe(error: Exception, declared: str, *, compiling: bool) -> tuple[str,
     known = (told for part, told in _MEANINGS.items() if part in text)
     meaning, hint = next(known, ("", ""))
     if declared:
-        name, _, kind = declared.partition(": ")
-        meaning = f"what it returns as {name} is no {kind}"
+        result, _, kind = declared.partition(": ")
+        meaning = f"what it returns as {result} is no {kind}"
         hint = "int(...) drops a fraction" if kind == "integer" else ""
+    elif meaning == _OTHER_TYPE:
+        hint = _list_results(name.partition(SEPARATOR)[0])
     verb = "cannot be compiled" if compiling else f"raised {type(error).__name__}"
     return f"{verb}: {meaning or first}", hint
 
@@ -89,6 +97,21 @@ def _make_error(code: str, name: str, offset: int, fault: str, hint: str, plan: 
     mark = SourceSpan(mark.file, mark.line, start + 1, max(len(line) - start, 1))
     message = f"{owner}.{function} {fault}"
     return GraphError([Problem(code, mark, message, hint, operator=owner, source=line)])
+
+
+def _list_results(owner: str) -> str:
+    """Return the types that an operator declares for what its step returns."""
+    cls = REGISTRY.get(owner)
+    declared = [*cls.outputs.values(), *cls.state.values()] if cls else []
+    kinds = {one.name: one.kind for one in declared if isinstance(one, Out | Scalar)}
+    return f"declared: {', '.join(f'{name} {kind}' for name, kind in kinds.items())}"
+
+
+def _find_giver_of_none(error: Exception, plan: Plan) -> Iterator[tuple[str, int, str]]:
+    """Yield the step that returned None for a number: compiled code has no line for it."""
+    owners = {name.partition(SEPARATOR)[0] for name in plan.origins}
+    if "got None" in str(error) and len(owners) == 1:
+        yield next(iter(plan.origins)), 0, ""
 
 
 def _find_compiled_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int, str]]:

@@ -36,14 +36,14 @@ def type_formulas(
 ) -> dict[str, Expression]:
     """Type `formula`, `keep` and `fault` of an operator for the types of its ports after pairing.
 
-    They may name `elements` of ports that carry vectors, too.
+    Where ports carry vectors, `elements` has the types of what they may name.
 
     Raises GraphError if a formula does not fit the types, such as a sum of texts, and ValueError if
     it cannot be read: that is a mistake in the operator, not in a graph.
     """
-    texts = list_formulas(cls, values, list(inputs))
+    texts = list_formulas(cls, values, inputs)
     kinds = list_value_kinds(cls, values)
-    ports = {**inputs, **(elements or {})}
+    ports = inputs if elements is None else elements
 
     def resolved(term: Term) -> Expression:
         name = term.value
@@ -71,16 +71,17 @@ def type_formulas(
 
 
 def list_formulas(
-    cls: type[Operator], values: Mapping[str, Any], ports: list[str]
+    cls: type[Operator], values: Mapping[str, Any], inputs: Mapping[str, Type]
 ) -> dict[str, str]:
     """Return the texts of formulas by output port, and "keep", "fault", "lost i2" and so on.
 
     Where every output has its own condition there are "keep o1", "keep o2" and so on.
     """
     texts: dict[str, str] = {}
+    ports = list(inputs)
     outputs = [name for name, out in cls.outputs.items() if not out.variadic]
-    for name in ("formula", "keep", "fault"):
-        given = getattr(cls, name)
+    formula = cls.formula_for(values, inputs)
+    for name, given in (("formula", formula), ("keep", cls.keep), ("fault", cls.fault)):
         text = given(values, ports) if callable(given) else given
         if text is None:
             continue

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from rtbot.core.errors import GraphError, Problem
 from rtbot.core.source_span import SourceSpan
 from rtbot.graph.check.declaration import is_builtin
+from rtbot.graph.plugins import explain_import_error
 from rtbot.operator import REGISTRY
 from rtbot.operator.operator import REGISTERING
 from rtbot.operator.step_source import shorten_path
@@ -118,7 +119,7 @@ def _describe_failure(error: BaseException, root: str) -> str:
     own = [place for place in places if root in (*Path(place[0]).parts, Path(place[0]).stem)]
     place = f"{shorten_path(own[-1][0])}:{own[-1][1]}: " if own else ""
     message = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
-    return f"{place}{type(error).__name__}: {message}"
+    return f"{place}{type(error).__name__}: {message}{explain_import_error(error)}"
 
 
 def find_package(operator: type[Operator]) -> OperatorPackage | None:

@@ -69,4 +69,10 @@ def _format_import_error(error: Exception, path: str, file: str) -> str:
     line = error.lineno if isinstance(error, SyntaxError) else line
     message = error.msg if isinstance(error, SyntaxError) else str(error)
     place = f"{path}:{line}: " if line else ""
-    return f"{place}{type(error).__name__}: {message}"
+    return f"{place}{type(error).__name__}: {message}{explain_import_error(error)}"
+
+
+def explain_import_error(error: BaseException) -> str:
+    """Return what to do about an error of a class body, as the end of a message, or ""."""
+    called_as_decorator = isinstance(error, TypeError) and ".step() missing" in str(error)
+    return "; write close and helpers above step, whose name hides @step" * called_as_decorator

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rtbot.core.vector_names import VECTOR
 from rtbot.look import cell_forms
 from rtbot.look.cell_column import CellColumn
 from rtbot.look.cell_forms import COMMA, EMPTY, NUMBER, POINT
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
 NUMERIC = ("number", "integer")
+LIST = "list"
 CODE = "code"
 """The kind of integers some of which begin with zeros: names, or parts of times."""
 
@@ -42,8 +44,9 @@ THREE_DIGITS = "all decimals have three digits: is the point perhaps one of thou
 class SampledTable:
     """Cells of a table as text: rows of the beginning, and rows of later parts.
 
-    `types` has the type of a column where the file itself has it (JSON, Parquet, Arrow). `clocks`
-    are the places of columns of times of the day with points.
+    `types` has the type of a column where the file itself has it (JSON, Parquet, Arrow); that of a
+    column of lists is `vector[n]`, or `list`. `clocks` are the places of columns of times of the
+    day with points.
     """
 
     names: tuple[str, ...]
@@ -80,6 +83,8 @@ class DetectedSigns:
 class ColumnFacts:
     """A column: its kind is number, integer, code, boolean, time, clock, measure, text or empty.
 
+    That of lists is `vector[n]`, if each has n numbers, else `list`.
+
     `cells` are those looked at, of which `empty` are blank. `tokens` are texts in a column of
     numbers with their counts; `known` are those of them that are known to mean an absent value.
     `sentinels` are numbers that may mean one. `distinct` is how many different cells there are,
@@ -103,19 +108,34 @@ class ColumnFacts:
 
 def describe_columns(table: SampledTable, signs: DetectedSigns) -> list[ColumnFacts]:
     """Describe every column."""
-    return [
-        _describe_clocks(name, column)
-        if place in table.clocks
-        else describe_column(name, column, signs)
-        for place, (name, column) in enumerate(zip(table.names, table.columns, strict=True))
-    ]
+    found = []
+    for place, (name, column) in enumerate(zip(table.names, table.columns, strict=True)):
+        type_ = table.types.get(name, "")
+        if place in table.clocks:
+            found.append(_describe_texts(name, column, cell_forms.CLOCK))
+        elif type_.startswith((LIST, VECTOR)):
+            found.append(_describe_texts(name, column, type_))
+        else:
+            found.append(describe_column(name, column, signs))
+    return found
 
 
-def _describe_clocks(name: str, column: CellColumn) -> ColumnFacts:
-    """Describe a column of times of the day with points."""
+def name_lists(lists: Iterable[Sequence[object] | None]) -> str:
+    """Return the kind of a column of lists: `vector[n]` if each but null has n numbers."""
+    sizes = {
+        len(cells) if all(type(cell) in (int, float) for cell in cells) else 0
+        for cells in lists
+        if cells is not None
+    }
+    size = sizes.pop() if len(sizes) == 1 else 0
+    return f"{VECTOR}[{size}]" if size else LIST
+
+
+def _describe_texts(name: str, column: CellColumn, kind: str) -> ColumnFacts:
+    """Describe a column of which nothing but its kind is told, such as times with points."""
     return ColumnFacts(
         name,
-        cell_forms.CLOCK,
+        kind,
         len(column),
         column.empty,
         distinct=len(column.counts),

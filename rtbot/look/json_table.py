@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from rtbot.look.cell_forms import NUMBER, describe_cell
-from rtbot.look.column_facts import SampledTable
+from rtbot.look.column_facts import LIST, SampledTable, name_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,6 +43,8 @@ def read_json_table(text: TextSample, facts: FileFacts) -> SampledTable:
     _note_values(facts, segments, names)
     rows, *parts = [[[_write(row.get(name)) for name in names] for row in rows] for rows in flat]
     kinds = {name: "text" for name in names if _holds_text(flat, name)}
+    kinds |= {name: name_lists(lists) for name in names if (lists := _find_lists(flat, name))}
+    facts.notes += [f"{name} is a list, which is not read" for name in kinds if kinds[name] == LIST]
     return SampledTable(names, rows, parts, kinds)
 
 
@@ -74,6 +76,8 @@ def _write(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_write, value))}]"
     return str(value) if isinstance(value, str) else json.dumps(value)
 
 
@@ -81,6 +85,18 @@ def _holds_text(segments: Iterable[Iterable[dict[str, Any]]], name: str) -> bool
     values = (row.get(name) for rows in segments for row in rows)
     first = next((value for value in values if value is not None), None)
     return isinstance(first, str) and not isinstance(first, _Written)
+
+
+def _find_lists(segments: Iterable[Iterable[dict[str, Any]]], name: str) -> list[list[Any]]:
+    """Return the cells of a column, numbers as such, if the first is a list."""
+    cells = [row[name] for rows in segments for row in rows if row.get(name) is not None]
+    if not cells or not isinstance(cells[0], list):
+        return []
+    return [[*map(_parse_number, cell)] if isinstance(cell, list) else [cell] for cell in cells]
+
+
+def _parse_number(cell: Any) -> Any:
+    return float(cell) if isinstance(cell, _Written) else cell
 
 
 def _note_values(
@@ -92,8 +108,6 @@ def _note_values(
         if isinstance(value, dict):
             inner = [known for known in names if known.startswith(f"{name}.")]
             facts.notes.append(f"{name} is an object; in it are {', '.join(inner[:8])}")
-        elif isinstance(value, list):
-            facts.notes.append(f"{name} is a list, which is not read")
         elif (
             isinstance(value, str)
             and not isinstance(value, _Written)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,10 +10,13 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from rtbot.look.column_facts import DetectedSigns, SampledTable
+from rtbot.io.sources.struct_fields import find_type, list_paths, take_field
+from rtbot.look.column_facts import LIST, DetectedSigns, SampledTable, name_lists
 from rtbot.look.table_facts import describe_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtbot.look.file_facts import FileFacts
     from rtbot.storage.files import Files
 
@@ -44,7 +47,7 @@ def describe_stored(files: Files, path: str, facts: FileFacts) -> None:
 def _read_parquet(stream: Any) -> tuple[pa.Schema, int, list[pa.Table]]:
     file = pq.ParquetFile(stream)
     total = file.metadata.num_rows
-    first = [pa.Table.from_batches([b]) for b in islice(file.iter_batches(ROWS), 1)]
+    first = [pa.Table.from_batches([b]) for b in itertools.islice(file.iter_batches(ROWS), 1)]
     groups = file.metadata.num_row_groups
     if total <= ROWS or groups < 2:
         return file.schema_arrow, total, first
@@ -61,14 +64,28 @@ def _read_arrow(stream: Any) -> tuple[pa.Schema, int, list[pa.Table]]:
 
 
 def _to_table(schema: pa.Schema, tables: list[pa.Table]) -> SampledTable:
-    segments = [_to_rows(table) for table in tables] or [[]]
-    types = {field.name: _name_type(field.type) for field in schema}
-    return SampledTable(tuple(schema.names), segments[0], segments[1:], types)
+    paths = list(list_paths(schema))
+    segments = [_to_rows(table, paths) for table in tables] or [[]]
+    types = {}
+    for path in paths:
+        name, kind = ".".join(path), find_type(schema, path)
+        types[name] = _name_type(kind)
+        if pa.types.is_nested(kind):
+            cells = [take_field(table, path).to_pylist() for table in tables]
+            types[name] = name_lists(itertools.chain(*cells)) if _is_list(kind) else LIST
+    return SampledTable(tuple(map(".".join, paths)), segments[0], segments[1:], types)
 
 
-def _to_rows(table: pa.Table) -> list[tuple[str, ...]]:
+def _to_rows(table: pa.Table, paths: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     table.validate(full=True)
-    return list(zip(*(_to_texts(column) for column in table.columns), strict=True))
+    return list(zip(*(_to_texts(take_field(table, path)) for path in paths), strict=True))
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return any(
+        check(kind)
+        for check in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    )
 
 
 def _to_texts(column: pa.ChunkedArray) -> list[str]:

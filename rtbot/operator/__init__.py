@@ -35,6 +35,7 @@ from rtbot.operator.parameter_kinds.lists import Integers, ListParameter, Number
 from rtbot.operator.parameter_kinds.parameter import Parameter, TimeSpan
 from rtbot.operator.parameter_kinds.scalars import Boolean, Integer, Number, Text
 from rtbot.operator.parameter_kinds.times import STATE_LIMIT, Duration, WindowLength
+from rtbot.operator.vectors import make_vector
 
 __all__ = [
     "DOMAIN",
@@ -75,6 +76,7 @@ __all__ = [
     "WarmUp",
     "WindowLength",
     "find_by_search_term",
+    "make_vector",
     "noinline",
     "step",
     "suggest_operator",

@@ -63,7 +63,8 @@ class In:
     All ports declared "T" (or "N") of one operator carry the same kind, except those of an operator
     with `mixed = True`. A `variadic` port `i` means i1..iN, N >= `shortest`; if it is `named`, a
     graph names each as it likes. A port accepts null only if `nullable`. `role`: must, may or last,
-    or unread for one whose messages change nothing. An `optional` port may be left out.
+    or unread for one whose messages change nothing. An `optional` port may be left out. So may one
+    that is `within` another, if a vector feeds that one: its elements then feed both, in order.
     """
 
     kind: str
@@ -74,8 +75,14 @@ class In:
     variadic: bool = False
     named: bool = False
     optional: bool = False
+    within: str = ""
     shortest: int = 2
     name: str = ""
+
+    @property
+    def needed(self) -> bool:
+        """Whether a graph must feed it, whatever feeds the others."""
+        return not self.optional and not self.within
 
 
 @dataclass

@@ -65,6 +65,7 @@ from rtbot.operator.step_source import shorten_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from types import CodeType
 
 SILENT, EMIT, DOMAIN, EMIT_AGAIN = 0, 1, 2, 3
 """Emission codes of a step: nothing; a message; no message, counted under `domain`; a message, and
@@ -122,6 +123,8 @@ class Operator:
     """A list of the state whose entries are messages that wait: they are counted as held, and at
     the end of the data under `domain`."""
     example: ClassVar[Example | None] = None
+    declared_at: ClassVar[tuple[CodeType | None, int]] = (None, 0)
+    """The code that has the class statement, and its line there."""
 
     parameters: ClassVar[dict[str, Parameter]] = {}
     inputs: ClassVar[dict[str, In]] = {}
@@ -225,6 +228,25 @@ class Operator:
         chosen = cls.integer_step if cls.integer_step and cls.is_whole(inputs) else cls.step
         assert chosen is not None, f"{cls.__name__} has no step"
         return chosen
+
+    @classmethod
+    def formula_for(
+        cls,
+        values: Mapping[str, Any],
+        inputs: Mapping[str, Type],
+    ) -> str | Mapping[str, str] | None:
+        """Return the formula for these parameters and types, where it depends on the types.
+
+        That is so for vectors: `len(inputs["i1"].fields)` is how many elements one has.
+        """
+        formula = cls.formula
+        return formula(values, list(inputs)) if callable(formula) else formula
+
+    @classmethod
+    def has_formula(cls) -> bool:
+        """Return whether its outputs are formulas, and not what a step returns."""
+        chosen = any("formula_for" in vars(base) for base in cls.__mro__[:-2])
+        return cls.formula is not None or chosen
 
     @classmethod
     def leave_for(cls, inputs: Mapping[str, Type]) -> Callable[..., Any] | None:
@@ -340,13 +362,20 @@ def suggest_operator(word: str) -> str:
 
 
 def _register(cls: type[Operator]) -> None:
-    """Register a class; one of the same place, imported again, replaces the old one."""
+    """Register a class; one of the same place, imported again, replaces the old one.
+
+    Two of one name in a file are two places, unless the file was run again in between.
+    """
     registry = REGISTERING.get()
+    frame = sys._getframe(2)  # noqa: SLF001 (the class statement that is being run)
+    cls.declared_at = (frame.f_code, frame.f_lineno)
     for name in (cls.__name__, *cls.aliases):
         known = registry.get(name)
         if known is None:
             continue
-        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        same = (known.__module__, known.__qualname__) == (cls.__module__, cls.__qualname__)
+        code, line = known.declared_at
+        if not same or (code is frame.f_code and line != frame.f_lineno):
             raise _make_duplicate_error(name, known)
         for old in [other for other, one in registry.items() if one is known]:
             del registry[old]
@@ -363,6 +392,7 @@ def _make_duplicate_error(name: str, known: type[Operator]) -> GraphError:
     file = known.__module__
     if not file.startswith("rtbot."):
         file = shorten_path(getattr(sys.modules.get(file), "__file__", None) or file)
+        file += f":{known.declared_at[1]}"
     message = f"there is an operator named {name} already"
     hint = f"rename one of the two; the other is {known.__name__} in {file}"
     return GraphError([Problem("RT171", mark, message, hint, source=line)])

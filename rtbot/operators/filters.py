@@ -157,7 +157,11 @@ class SyncEqual(SynchronisedNumbers):
     """Passes the first port's value where every other port is less than `epsilon` away."""
 
     epsilon = Number(
-        required=False, default=EPSILON, above=0.0, doc="the least difference that counts"
+        required=False,
+        default=EPSILON,
+        above=0.0,
+        aliases=("tolerance",),
+        doc="the least difference that counts",
     )
     o1 = Out("N", doc="i1 where all ports are equal to it")
     formula = "i1"
@@ -173,7 +177,11 @@ class SyncNotEqual(SynchronisedNumbers):
     """Passes the first port's value where every other port is at least `epsilon` away."""
 
     epsilon = Number(
-        required=False, default=EPSILON, above=0.0, doc="the least difference that counts"
+        required=False,
+        default=EPSILON,
+        above=0.0,
+        aliases=("tolerance",),
+        doc="the least difference that counts",
     )
     o1 = Out("N", doc="i1 where all ports differ from it")
     formula = "i1"

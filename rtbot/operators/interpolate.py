@@ -151,6 +151,7 @@ class ResamplerCosine(TwoPointInterpolator):
     is that of ResamplerLinear.
     """
 
+    aliases = ("CosineResampler",)
     search_terms = "cosine_interpolation, ease_in_out"
     step = resample_cosine
     example = Example(
@@ -185,9 +186,10 @@ class ResamplerHermite(Interpolator):
     The slope of the curve at a message is that of the line through its two neighbours, so that it
     also is right where messages are unevenly spaced. A piece is known once the message behind it
     has come, and begins with the second message. Without `t0` the grid does, too; with it the grid
-    is t0 + k * interval from there on. At the time of a message it has exactly its value. With
-    `compat: rtbot` slopes are as if all messages were one piece apart, which is RtBot's curve.
-    (Catmull and Rom, A class of local interpolating splines, 1974.)
+    is t0 + k * interval from there on, or from `t0` on where that lies in the future. At the time
+    of a message it has exactly its value. With `compat: rtbot` slopes are as if all messages were
+    one piece apart, which is RtBot's curve. (Catmull and Rom, A class of local interpolating
+    splines, 1974.)
     """
 
     search_terms = "hermite, spline, cubic_interpolation, catmull_rom"

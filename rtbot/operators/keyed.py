@@ -148,7 +148,8 @@ def find_key(i1_valid, i2, i2_valid, c1_valid, held_value, held_known, held_i1, 
 class KeyedVariable(Operator):
     """The last value of a key, asked for at the times of another stream.
 
-    Messages of `i1` and `i2` of one time are a key and its value; NaN takes the key out. A query at
+    Messages of `i1` and `i2` of one time are a key and its value, as are the elements of a
+    `vector[2]` that feeds `i1` alone; NaN takes the key out. A query at
     t names a key and gets its latest value at or before t, or `default_value` if there is none, or
     in mode `exists` whether there is one. The answer comes once it is certain: when keys and values
     have passed t. A key without a value of the same time, or the other way round, does nothing.
@@ -167,7 +168,7 @@ class KeyedVariable(Operator):
     )
     ttl = Duration(required=False, minimum=1, doc="how long a value counts")
     i1 = In("T", alias="key", role="may", doc="keys: numbers, integers, texts or booleans")
-    i2 = In("number", alias="value", role="may", doc="their values")
+    i2 = In("number", alias="value", role="may", within="i1", doc="their values")
     c1 = In("T", alias="query", role="may", doc="keys that are asked for")
     c2 = In("T", alias="heartbeat", role=UNREAD, optional=True, doc="no answer waits for it")
     o1 = Out("number", doc="answers, at the times of the queries")

@@ -42,7 +42,8 @@ class TopK(Synchronised):
     """The `k` messages with the best score so far, best first, anew at every message.
 
     All that come out at one message have its time: the n-th has rank n. A message is several ports,
-    joined by time, and one of them is the score: `score_index` says which, from 0. The greatest
+    joined by time, and one of them is the score: `score_index` says which, from 0. A vector is as
+    many values as it has elements: of a vector alone, it is the place of the score. The greatest
     scores are the best, or the least if `descending` is false. Of equal ones the newer is before
     the older. NaN is behind all numbers. It never forgets a message that is among the best.
     """
@@ -50,7 +51,7 @@ class TopK(Synchronised):
     search_terms = "leaderboard, best"
     k = Integer(minimum=1, doc="how many are kept")
     score_index = Integer(
-        required=False, default=0, minimum=0, doc="which port is the score, from 0"
+        required=False, default=0, minimum=0, doc="which value is the score, from 0"
     )
     descending = Boolean(required=False, default=True, doc="whether the greatest are the best")
     num_ports = Integer(
@@ -77,21 +78,17 @@ class TopK(Synchronised):
     )
 
     @classmethod
-    def check(cls, values: Mapping[str, Any], arity: int) -> list[str]:
-        """The score is one of the ports."""
-        problems = super().check(values, arity)
-        if values["score_index"] >= arity:
-            last = "0" if arity == 1 else f"from 0 to {arity - 1}"
-            problems.append(f"score_index is {values['score_index']}, but ports are {last}")
-        return problems
-
-    @classmethod
     def output_types(cls, values: Mapping[str, Any], inputs: Mapping[str, Type]) -> dict[str, Type]:
         """Those of the ports; a score is a number or an integer."""
-        score = [*inputs.values()][values["score_index"]].kind
-        if score not in ("number", "integer"):
-            hint = "score_index names the port with the score, 0 is the first"
-            raise graph_error("RT125", SourceSpan(), f"a score is a number, not {score}", hint)
+        types = [one for port in inputs.values() for one in [f.type for f in port.fields] or [port]]
+        place, hint = values["score_index"], "score_index names the score, 0 is the first value"
+        if place >= len(types):
+            there = "0" if len(types) == 1 else f"0 to {len(types) - 1}"
+            message = f"score_index is {place}, its values are numbered {there}"
+            raise graph_error("RT125", SourceSpan(), message, hint)
+        if types[place].kind not in ("number", "integer"):
+            message = f"a score is a number, not {types[place].kind}"
+            raise graph_error("RT125", SourceSpan(), message, hint)
         return super().output_types(values, inputs)
 
     @step

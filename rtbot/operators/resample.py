@@ -97,6 +97,7 @@ class ResamplerConstant(Operator):
         doc="a time of the grid; without it the time of the first message",
     )
     snap_first = Boolean(
+        numbered=True,
         required=False,
         default=False,
         aliases=("snapFirst",),

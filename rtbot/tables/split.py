@@ -73,8 +73,9 @@ def _name_columns(spec: TableSpec, form: LazyTable) -> list[str]:
     if not spec.fields:
         return [spec.value or spec.name]
     names = [name_field(form, one.name, spec) for one in spec.fields]
-    if spec.kind == VECTOR and (spec.value or not {*names} & {*form}):
-        return [spec.value or spec.name]
+    whole = spec.value or spec.name
+    if (spec.kind == VECTOR or whole in form) and (spec.value or not {*names} & {*form}):
+        return [whole]
     return names
 
 

@@ -33,6 +33,17 @@ SAME = """
 RIGHT = {
     "a formula": ({}, "    formula = 'i1'\n"),
     "a step": ({}, SAME),
+    "a formula of all elements of a vector": (
+        {"right": 6},
+        """
+    i1 = In("vector", doc="vectors")
+    example = Example(inputs={"i1": [(1, [1.0, 2.0, 3.0])]}, outputs={"o1": [(1, 6)]})
+
+    @classmethod
+    def formula_for(cls, values, inputs):
+        return " + ".join(f"i1.{element.name}" for element in inputs["i1"].fields)
+""",
+    ),
     "state": (
         {"right": 8},
         """
@@ -115,6 +126,31 @@ WRONG = {
     @step
     def step(i1, time):
         return SILENT, time
+""",
+    ),
+    "times that go back": (
+        "values",
+        "times have to ascend",
+        {},
+        """
+    sets_time = True
+
+    @step
+    def step(i1, time):
+        return EMIT, -(time % 7), i1
+""",
+    ),
+    "vectors in a step": (
+        "example",
+        "a step takes single values: vectors are for formula",
+        {},
+        """
+    i1 = In("vector", doc="values")
+    example = Example(inputs={"i1": [(1, [4.0])]}, outputs={"o1": [(1, 4)]})
+
+    @step
+    def step(i1):
+        return i1
 """,
     ),
     "memory that is not state": (
@@ -233,7 +269,8 @@ def test_an_installed_package_is_checked_by_any_of_its_names(call, tmp_path, mon
     [
         ((), "no package of operators is installed: name a file"),
         (("MovingAvrage",), "is no package with operators, file or operator"),
-        (("none.py",), "there is no such Python file"),
+        (("movingaverage",), "did you mean 'MovingAverage'?"),
+        (("none.py",), "Error: none.py: there is no such Python file"),
         (("empty.py",), "empty.py declares no operator"),
     ],
 )
@@ -241,6 +278,15 @@ def test_what_cannot_be_checked_is_told(call, names, told):
     code, _, err = call("check-operators", *names, empty__py="x = 1\n")
     assert code == 2
     assert told in err
+
+
+def test_a_package_that_declares_nothing_is_told(call, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    install(tmp_path / "site", "tried-nothing", "tried_nothing.operators", operators="x = 1\n")
+    packages._load_all.cache_clear()
+    code, _, err = call("check-operators")
+    assert (code, "no operator is declared in tried-nothing" in err) == (2, True), err
+    packages._load_all.cache_clear()
 
 
 TIMEOUT = """

@@ -436,7 +436,8 @@ def mistakes(cls):
     if not any(port.variadic for port in cls.inputs.values()):
         yield "an input too many", {"in": [f"x{port}" for port in [*ports, "i1"]]}
     several = len([port for port in ports if port[0] == "i"]) > 1
-    if several and not any(port.variadic and port.shortest == 1 for port in cls.inputs.values()):
+    fewer = any(p.within or (p.variadic and p.shortest == 1) for p in cls.inputs.values())
+    if several and not fewer:
         yield "an input too few", {"in": "xi1"}
     if "c1" not in ports:
         yield "a control port that is not there", {"control": "xi1"}

@@ -119,6 +119,28 @@ def test_a_graph_for_a_table_that_changes(call, form):
     assert (code, out) == (0, "t,weight,region,n,total\n1,1,north,1,1.5\n2,-1,north,1,1.5\n"), err
 
 
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+@pytest.mark.usefixtures("own_folder")
+def test_lists_and_structs(call, form):
+    rows = [
+        {"t": t, "pos": [t, 0.5], "odd": [1] * t, "on": [True], "q": {"bid": t}} for t in (1, 2, 3)
+    ]
+    if form == "jsonl":
+        Path("x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        pyarrow.parquet.write_table(pa.Table.from_pylist(rows), "x.parquet")
+    (found,) = json.loads(call("look", f"x.{form}", "--format", "json")[1])
+    kinds = {column["name"]: column["kind"] for column in found["columns"]}
+    assert kinds == {
+        "t": "integer",
+        "pos": "vector[2]",
+        "odd": "list",
+        "on": "list",
+        "q.bid": "integer",
+    }
+    assert found["io"] == ""
+
+
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_files_with_types(call, own_folder, form):
     stamps = pa.array([1_700_000_000, 1_700_003_600], pa.timestamp("s", "UTC"))

@@ -327,6 +327,40 @@ MISTAKES = [
     (STEP + "def step(i1, total, n=3):\n    return i1, total", "def step", "plain arguments", ""),
     (STEP + "def step(i1, total):\n    return i1 + 1", "return", "1 value, 2 are", "o1, total"),
     (STEP + "def step(i1, total):\n    return EMIT, i1, total", "return", "3 values, 2 are", "o1"),
+    (STEP + "def step(i1, total):\n    return 'high', total", "'high'", "returns 'high'", "text"),
+    (
+        STEP + "def step(i1, total):\n    return i1 if i1 > 0 else None, total",
+        "None",
+        "it returns None",
+        "SILENT",
+    ),
+    (
+        STEP
+        + "def step(i1, total):\n    if i1 < 0:\n        raise ValueError\n    return i1, total",
+        "raise",
+        "it raises",
+        "return SILENT",
+    ),
+    (
+        STEP
+        + "def step(i1, total):\n    try:\n        total = 1 / i1\n    except ZeroDivisionError:\n"
+        "        pass\n    return i1, total",
+        "try",
+        "it has a try",
+        "`divide`",
+    ),
+    (
+        STEP + "def step(i1, total):\n    ITEMS.append(i1)\n    return i1, total",
+        "ITEMS",
+        "it uses ITEMS",
+        "is state: a Scalar",
+    ),
+    (
+        STEP + "def step(i1, total):\n    return i1 + id(i1) % 2, total",
+        "id",
+        "it uses id",
+        "from its arguments alone",
+    ),
     (
         STEP + "def step(i1, total):\n    if i1 > 0:\n        return\n    return i1, i1",
         "return",
@@ -403,6 +437,15 @@ def test_a_wrong_declaration_is_told_at_its_line(body, underlined, message, hint
     assert "WrongForTest" in str(problem)
 
 
+def test_a_name_that_a_file_declares_twice_is_told_at_the_second(plugin):
+    with pytest.raises(rtbot.GraphError) as caught:
+        plugin(DECAY + "\n\n" + DECAY.replace("Sum of", "A sum of"))
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.source) == ("RT171", "class DecayForTest(Operator):")
+    assert problem.mark.line > HEAD.count("\n") + DECAY.count("\n")
+    assert f"plugin.py:{HEAD.count(chr(10)) + 1}" in problem.hint
+
+
 def test_all_mistakes_are_told_at_once(plugin):
     with pytest.raises(rtbot.GraphError) as caught:
         plugin(operator('x = In("a")\no2 = Out("b")\nformula = "("'))
@@ -445,9 +488,17 @@ def test_a_formula_that_is_chosen_and_wrong_is_told_at_the_class(plugin):
 
 FAULTS = [
     ("return i1.size, total", "RT172", "step cannot be compiled: Unknown attribute 'size'", True),
-    ("return [i1][0], total", "RT172", "it makes a list, a set or an array", True),
+    ("return [i1][0], total", "RT172", "it makes a list, a text or an array", True),
     ("a = i1, total, 3\n    return a", "RT172", "more or fewer values than are declared", True),
     ("a = i1, total, 3\n    return a", "RT173", "more or fewer values than are declared", False),
+    ("x = 'a'\n    return x, total", "RT172", "Cannot unify Literal[str](a) and float64", True),
+    (
+        "o = None\n    if i1 > 5:\n        o = i1\n    return o, total",
+        "RT173",
+        "of another type",
+        True,
+    ),
+    ("return i1, (1.0, None)[int(i1)]", "RT173", "of another type than is declared", False),
     ("return 1 / (i1 - i1), total", "RT173", "raised ZeroDivisionError", False),
     ("return helper(i1), total", "RT173", "helper raised ZeroDivisionError", False),
     ("return helper(i1), total", None, "", True),
@@ -564,6 +615,12 @@ def test_a_value_of_another_kind_than_declared_is_told(
         ("\nimport no_such_module_anywhere\n", "p.py:2: ModuleNotFoundError"),
         ("\n\n\nprint(undefined)\n", "p.py:4: NameError: name 'undefined' is not defined"),
         ("def f():\n    return 1 / 0\nf()\n", "p.py:2: ZeroDivisionError: division by zero"),
+        (
+            HEAD
+            + "class Late(Operator):\n    @step\n    def step(i1, time):\n        return 1\n\n"
+            + "    @step\n    def close(time):\n        return time\n",
+            "write close and helpers above step",
+        ),
         (None, "there is no such Python file"),
     ],
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rtbot
+from tests.oracles.timed import hopping
 
 HUGE = 2.0**1023
 MEAN = float((Fraction(0.1) + Fraction(0.2)) / 2)
@@ -186,9 +187,43 @@ def test_an_output_that_was_not_asked_for_is_refused_with_those_there_are():
     assert "min" in problem.hint
 
 
-def test_a_window_of_too_many_parts_is_refused():
-    with pytest.raises(rtbot.GraphError, match="greatest common divisor of window and hop is 1"):
-        aggregate("HoppingAggregate", how="sum", window=1_000_000, hop=999_999)
+SPIKES = [0.1, -0.0, 1e16, -1e16, 1e300, -1e300, HUGE, -HUGE, 5e-324, math.inf, math.nan]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("kind", ["number", "integer"])
+@pytest.mark.parametrize(
+    ("window", "hop", "offset"), [(40, 1, 0), (37, 5, 3), (50, 49, -7), (200, 10, 0), (3, 10, 1)]
+)
+def test_panes_come_and_go_without_a_trace(window, hop, offset, kind, compiled):
+    how = ["count", "sum", "mean", "first", "last", "min", "max"]
+    graph = aggregate("HoppingAggregate", kind, how=how, window=window, hop=hop, offset=offset)
+    for seed in range(12 if compiled else 4):
+        random = np.random.default_rng(seed)
+        gaps = random.choice(
+            [1, 1, 2, 3, window // 2, 3 * window], 150, p=[0.3, 0.3, 0.2, 0.1, 0.08, 0.02]
+        )
+        times = (np.cumsum(gaps) - 100).tolist()
+        if kind == "integer":
+            values = random.choice([0, 7, -3, 2**53 + 1, 2**63 - 1, -(2**63)], 150).tolist()
+        else:
+            plain = random.normal(0.0, 1.0, 150) * 10.0 ** random.integers(-20, 20, 150)
+            spiked = random.random(150) < random.choice([0.0, 0.1])
+            values = np.where(spiked, random.choice(SPIKES, 150), plain).tolist()
+        rows = [*zip(times, values, strict=True)]
+        wanted = [*hopping(rows, window, hop, offset, how, math.inf)]
+        found = run(graph, rows, compiled=compiled)
+        for place, word in enumerate(how):
+            assert [t for t, _ in found[word]] == [t for t, _ in wanted]
+            assert [repr(v) for _, v in found[word]] == [repr(w[place]) for _, w in wanted], word
+
+
+def test_a_window_of_more_panes_than_messages():
+    graph = aggregate("HoppingAggregate", how="sum", window=1_000_000, hop=999_999)
+    assert run(graph, [(5, 1.0), (999_998, 2.0), (1_000_500, 4.0)])["sum"] == [
+        (1_000_000, 3.0),
+        (1_999_999, 4.0),
+    ]
 
 
 def test_outputs_by_name_in_python():

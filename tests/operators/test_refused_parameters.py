@@ -65,7 +65,7 @@ def load(kind, operator, io):
         ("number", "ResamplerConstant", {"interval": 1, "max_gap": -1}, "RT112"),
         ("number", "Covariance", {"window": 2}, "RT123"),
         ("number", "TopK", {"k": 0}, "RT112"),
-        (["number", "number"], "TopK", {"k": 1, "score_index": 2}, "RT116"),
+        (["number", "number"], "TopK", {"k": 1, "score_index": 2}, "RT125"),
         (["number", "text"], "TopK", {"k": 1, "score_index": 1}, "RT125"),
         ("vector[2]", "VectorExtract", {"index": 2}, "RT125"),
         ("vector[2]", "VectorExtract", {"index": -1}, "RT112"),

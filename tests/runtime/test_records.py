@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
@@ -157,6 +158,11 @@ def write_files(folder):
     parquet.write_table(quotes, folder / "quote.parquet")
     with pa.ipc.new_file(str(folder / "quote.arrow"), quotes.schema) as writer:
         writer.write(quotes)
+    structs = pa.table({"t": WIDE["t"], "quote": [row for _, row in ROWS]})
+    parquet.write_table(structs, folder / "structs.parquet")
+    with pa.ipc.new_stream(str(folder / "structs.arrow"), structs.schema) as writer:
+        writer.write(structs)
+    parquet.write_table(make_struct_table(), folder / "wide.parquet")
     lines = [{"t": t, **row} for t, row in ROWS]
     nested = [{"t": t, "quote": row} for t, row in ROWS]
     for name, rows in (("flat", lines), ("nested", nested)):
@@ -176,11 +182,41 @@ def write_files(folder):
 def test_files_of_every_format_are_the_same_records(graph, digest, tmp_path):
     write_files(tmp_path)
     price = tmp_path / "price.csv"
-    for name in ("quote.parquet", "quote.arrow", "flat.jsonl", "nested.jsonl", "wide.csv"):
+    flat = ("quote.parquet", "quote.arrow", "flat.jsonl", "wide.csv")
+    for name in (*flat, "nested.jsonl", "structs.parquet", "structs.arrow"):
         found = graph.run({"quote": tmp_path / name, "price": price})
         assert found.digest() == digest, name
-    for name in ("wide.csv", "named.csv"):
+    for name in ("wide.csv", "named.csv", "wide.parquet"):
         assert graph.run(tmp_path / name).digest() == digest, name
+
+
+def make_struct_table():
+    """A table of all inputs, in which the records are a column of structs, some of them null."""
+    return pa.table(
+        {
+            "t": [1, 2, 3, 4],
+            "quote": [ROWS[0][1], ROWS[1][1], None, ROWS[2][1]],
+            "price": [None, 5.0, None, 6.0],
+        }
+    )
+
+
+def test_one_table_of_all_inputs_has_structs(graph, digest):
+    table = make_struct_table()
+    for one in (table, pl.from_arrow(table)):
+        session = graph.start()
+        assert session.push(one).digest() == digest
+        assert session.account()["inputs"]["quote"]["lost"] == {}
+
+
+def test_a_field_of_a_struct_is_a_column_with_a_point(tmp_path):
+    parquet.write_table(pa.table({"t": [1, 2], "q": [{"bid": 1.5}, None]}), tmp_path / "q.parquet")
+    graph = rtbot.load("inputs: {a: number}\noutputs: [a]")
+    found = graph.run(tmp_path / "q.parquet", inputs={"a": "q.bid"})["a"]
+    assert (found["t"].tolist(), found["value"].tolist()) == ([1], [1.5])
+    with pytest.raises(DataError, match="no column") as caught:
+        graph.run(tmp_path / "q.parquet", inputs={"a": "q.bed"})
+    assert caught.value.hint == "did you mean 'q.bid'?"
 
 
 def test_a_run_names_columns_and_goes_on_after_its_checkpoint(tmp_path, capsys):

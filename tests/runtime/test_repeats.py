@@ -127,7 +127,7 @@ def test_changes_are_not_made_of_them():
 def test_a_score_is_a_number_and_one_of_the_ports():
     with pytest.raises(rtbot.GraphError, match="a score is a number, not text"):
         rtbot.load(BEST.replace("k: 2", "k: 2, score_index: 1"))
-    with pytest.raises(rtbot.GraphError, match="score_index is 2, but ports are from 0 to 1"):
+    with pytest.raises(rtbot.GraphError, match="score_index is 2, its values are numbered 0 to 1"):
         rtbot.load(BEST.replace("k: 2", "k: 2, score_index: 2"))
 
 

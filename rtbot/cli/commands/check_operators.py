@@ -13,6 +13,7 @@ from rtbot.cli import shell_completion
 from rtbot.cli.exit_codes import FAILED, OK
 from rtbot.cli.messages import echo
 from rtbot.cli.options import JSON_OPTION, load_plugins
+from rtbot.core.errors import suggest_name
 from rtbot.core.notices import printable
 
 if TYPE_CHECKING:
@@ -89,10 +90,14 @@ def _find_operators(names: Sequence[str]) -> list[type[Operator]]:
     import rtbot.operators  # noqa: F401 (registers the operators)
     from rtbot.graph.packages import load_packages
 
-    wanted = names or [package.distribution for package in load_packages()]
+    packages = load_packages()
+    wanted = names or [package.distribution for package in packages]
     found = [operator for name in wanted for operator in _list_operators(name)]
-    if not found:
+    if not found and not packages:
         raise click.UsageError("no package of operators is installed: name a file")
+    if not found:
+        shown = ", ".join(f"{p} ({p.module})" for p in packages if p.distribution in wanted)
+        raise click.UsageError(f"no operator is declared in {shown}")
     return list(dict.fromkeys(found))
 
 
@@ -102,7 +107,7 @@ def _list_operators(name: str) -> Iterator[type[Operator]]:
     from rtbot.graph.packages import explain_missing, find_operator, find_package, load_packages
 
     if name.endswith(".py"):
-        load_plugins([name])
+        load_plugins([name], option="")
         file = str(Path(name).resolve())
         own = [cls for cls in list_operators() if _find_file(cls) == file]
         if not own:
@@ -119,7 +124,10 @@ def _list_operators(name: str) -> Iterator[type[Operator]]:
     if operator is not None:
         yield operator
     elif not packages:
-        hint = explain_missing(name) or "`rtbot ops` lists the operators and where they are from"
+        known = [cls.__name__ for cls in list_operators()]
+        known += [p.distribution for p in load_packages()]
+        hint = explain_missing(name) or suggest_name(name, known)
+        hint = hint or "`rtbot ops` lists the operators and where they are from"
         raise click.UsageError(f"{name!r} is no package with operators, file or operator; {hint}")
 
 

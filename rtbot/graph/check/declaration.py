@@ -250,10 +250,10 @@ class _Checker:
     def meaning(self) -> None:
         cls = self.cls
         chosen = "step_for" in vars(cls)
-        if cls.step is None and cls.formula is None and not chosen:
+        if cls.step is None and not cls.has_formula() and not chosen:
             hint = 'write a step, or a formula such as formula = "2 * i1"'
             self.add("", "it has neither a step nor a formula", hint)
-        if cls.step is not None and cls.formula is not None:
+        if cls.step is not None and cls.has_formula():
             self.add("formula", "it has a step and a formula", "keep one of the two")
         if cls.close is not None:
             self.times()
@@ -265,7 +265,7 @@ class _Checker:
         """Check that outputs are silent only where a step returns them."""
         kept = any(isinstance(item, Kept) for item in self.cls.state.values())
         for name, out in self.cls.outputs.items():
-            if out.silent and self.cls.formula is not None:
+            if out.silent and self.cls.has_formula():
                 hint = "leave silent out, and say by `keep` where it has a message"
                 self.add(name, f"{name} is silent, and made by a formula", hint)
             if out.silent and (kept or self.cls.returns):

@@ -40,6 +40,9 @@ OPERATORS_MAX = 10_000
 RESERVED = ("type", "in", "control", "doc", "meta")
 _LATER = ("prototype", "operators", "connections", "entryOperator", "outputMappings")
 PORT_COUNTS = ("numPorts", "portTypes")
+PORT_TYPE = "portType"
+PORT_TYPES = ("number", "boolean", "vector_number", "vector_boolean")
+"""RtBot's names of what ports carry; here the streams that feed them decide."""
 
 
 @dataclass
@@ -217,7 +220,8 @@ def _read_values(draft: Draft, node: MappingNode, context: Context) -> list[str]
     """
     declared = draft.operator.parameters
     names = {alias: p for p in declared.values() for alias in (p.name, *p.aliases)}
-    counts = PORT_COUNTS if any(p.variadic for p in draft.operator.inputs.values()) else ()
+    variadic = any(p.variadic for p in draft.operator.inputs.values())
+    counts = (*PORT_COUNTS, PORT_TYPE) if variadic else ()
     given: dict[str, str] = {}
     suspects = []
     for key, item in node.items.items():
@@ -297,7 +301,7 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
 
         find_program_outputs(draft)
     ports = draft.operator.ports(draft.arity)
-    missing = [p for p in ports if p not in draft.feeds and not draft.operator.port(p).optional]
+    missing = [p for p in ports if p not in draft.feeds and draft.operator.port(p).needed]
     odd = not all(REFERENCE.fullmatch(feed.text) for feed in draft.feeds.values())
     if missing and (odd or misspelt):
         draft.poisoned = True
@@ -317,7 +321,15 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
 
 
 def _compare_arity(draft: Draft, node: MappingNode, context: Context) -> None:
-    """Compare RtBot's `numPorts` and `portTypes` with the wiring, if no parameter has the name."""
+    """Compare RtBot's `numPorts` and `portTypes` with the wiring, if no parameter has the name.
+
+    A `portType` is one of its names.
+    """
+    kind = node.items.get(PORT_TYPE)
+    if kind is not None and not (isinstance(kind, ScalarNode) and kind.text in PORT_TYPES):
+        hint = f"RtBot's are {', '.join(PORT_TYPES)}; leave it out"
+        message = f"{PORT_TYPE} is no type of a port"
+        context.problems.add("RT113", kind.mark, message, hint, operator=draft.id)
     for key in PORT_COUNTS:
         item = node.items.get(key)
         if item is None or any(
@@ -328,7 +340,8 @@ def _compare_arity(draft: Draft, node: MappingNode, context: Context) -> None:
         if key == "numPorts":
             count = parse_integer(item) if isinstance(item, ScalarNode) else None
         if count is None:
-            context.problems.add("RT113", item.mark, f"{key} is not a port count", "leave it out")
+            message = f"{key} is not a port count"
+            context.problems.add("RT113", item.mark, message, "leave it out", operator=draft.id)
         elif count != draft.arity:
             message = f"{key} says {count} ports, the wiring has {draft.arity}"
             context.problems.add("RT116", item.mark, message, "leave it out", operator=draft.id)

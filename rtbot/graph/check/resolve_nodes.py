@@ -11,7 +11,7 @@ from rtbot.expression import Expression, cast_outputs, find_constant, infer_type
 from rtbot.graph.check.class_source import ClassSource
 from rtbot.graph.check.resolve_relation import describe_repeats, resolve_relation
 from rtbot.graph.check.resolve_view import resolve_view
-from rtbot.graph.check.vector_ports import lower_vectors
+from rtbot.graph.check.vector_ports import lower_vectors, spread_vectors
 from rtbot.graph.check.vector_type import check_element, check_single, show_stream
 from rtbot.graph.model import Node, Ref
 from rtbot.operator import UNREAD, Type
@@ -107,6 +107,7 @@ def _resolve_parameter(draft: Draft, term: Term, context: Context) -> Expression
 
 def _resolve_operator(draft: Draft, types: Mapping[Ref, Type]) -> Node:
     cls = draft.operator
+    spread_vectors(draft, types)
     ports = [port for port in cls.ports(draft.arity) if port in draft.inputs]
     draft.inputs = {port: draft.inputs[port] for port in ports}
     given = {port: types[draft.inputs[port]] for port in ports}
@@ -209,7 +210,7 @@ def _match_kind(cls: type[Operator], declared: In, kind: str) -> str | None:
     if declared.kind == "T":
         return kind
     if declared.kind == "N":
-        if kind == "integer" and cls.formula is None and cls.integer_step is None:
+        if kind == "integer" and not cls.has_formula() and cls.integer_step is None:
             return "number"
         return kind if kind in NUMERIC else None
     if declared.kind == "number" and kind == "integer":

@@ -30,6 +30,29 @@ if TYPE_CHECKING:
 RING_PARTS = ("first", "count", "entering", "leaving", "evicts", "full", "position")
 _SINGLE = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
 """Expressions that are certainly one value."""
+_FORBIDDEN = {
+    ast.Raise: ("it raises", "return SILENT for no message, DOMAIN for one that counts as lost"),
+    ast.Try: ("it has a try", "test before what may fail; rtbot.ieee has `divide` and others"),
+    ast.Global: ("it changes what is outside of it", "keep it in state, such as a Scalar"),
+    ast.Import: ("it imports", "import at the top of the file"),
+    ast.ImportFrom: ("it imports", "import at the top of the file"),
+    ast.With: ("it has a with", "a step computes from its arguments alone"),
+    ast.Yield: ("it yields", "return EMIT_AGAIN to be called with the same row once more"),
+}
+"""Statements that no step may have: what is wrong, and what to do."""
+_OUTSIDE = {
+    "eval",
+    "exec",
+    "getattr",
+    "globals",
+    "hash",
+    "id",
+    "input",
+    "locals",
+    "open",
+    "setattr",
+}
+"""Functions of Python whose results depend on more than what they are given."""
 
 
 def check_step(
@@ -68,6 +91,7 @@ class _StepCheck:
             return
         self.arguments(node)
         self.results(node)
+        self.values(node)
         for function in find_helpers(self.step):
             self.uses(function)
 
@@ -103,9 +127,19 @@ class _StepCheck:
                 message = f"it returns {count} {values}, {len(wanted)} are expected"
                 self.add(found, message, f"return {', '.join(wanted)}")
 
+    def values(self, node: ast.FunctionDef) -> None:
+        """Note values of no kind that a step returns: None, and texts."""
+        for value in list_returned(node):
+            if isinstance(value, ast.Constant) and isinstance(value.value, str | None):
+                self.add(value, f"it returns {value.value!r}", _hint_kinds(value.value))
+
     def uses(self, function: Callable[..., Any]) -> None:
         """Note what a step or a helper uses that a generated module cannot hold."""
         places = ClassSource(function)
+        for node in walk_function(places.node):
+            if type(node) in _FORBIDDEN:
+                message, hint = _FORBIDDEN[type(node)]
+                self.note(places.mark(node), message, hint)
         local = set(function.__code__.co_varnames)
         if function.__code__.co_freevars:
             free = ", ".join(function.__code__.co_freevars)
@@ -126,6 +160,8 @@ class _StepCheck:
 
     def describe_unusable(self, name: str, function: Callable[..., Any]) -> tuple[str, str]:
         if name not in function.__globals__:
+            if name in _OUTSIDE:
+                return f"it uses {name}", "a step computes from its arguments alone"
             known = name in vars(builtins)
             return ("", "") if known else (f"{name} is not defined", "")
         value = function.__globals__[name]
@@ -135,8 +171,21 @@ class _StepCheck:
             return "", ""
         if inspect.ismodule(value):
             return f"it uses the module {name}", "a step may use math, and no other module"
-        hint = f"mark {name} with @step" if inspect.isfunction(value) else "write it in the step"
+        hint = "write it in the step"
+        if inspect.isfunction(value):
+            hint = f"mark {name} with @step"
+        elif not isinstance(value, str | tuple):
+            hint = "what it keeps from row to row is state: a Scalar, Ring, Cells, Span or Space"
         return f"it uses {name}, which is neither a step nor a number", hint
+
+
+def _hint_kinds(value: str | None) -> str:
+    """Return what to return in place of None, or of a text."""
+    if value is None:
+        return (
+            "no message: silent = True, and SILENT as the code; null: an output with nullable=True"
+        )
+    return "a step has numbers, integers and booleans; text that it passes on is that of a port"
 
 
 def find_helpers(step: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
@@ -215,6 +264,15 @@ def count_results(value: ast.expr | None) -> int | None:
         starred = any(isinstance(item, ast.Starred) for item in value.elts)
         return None if starred else len(value.elts)
     return 1 if isinstance(value, _SINGLE) else None
+
+
+def list_returned(node: ast.FunctionDef) -> Iterator[ast.expr]:
+    """Yield every value that a function returns, both of a choice between two."""
+    for part in walk_function(node):
+        whole = part.value if isinstance(part, ast.Return) else None
+        for one in whole.elts if isinstance(whole, ast.Tuple) else [whole]:
+            if one is not None:
+                yield from (one.body, one.orelse) if isinstance(one, ast.IfExp) else (one,)
 
 
 def walk_function(node: ast.AST | None) -> Iterator[ast.AST]:

@@ -6,7 +6,7 @@ import inspect
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from rtbot.graph.check.drafts import PORT_COUNTS
+from rtbot.graph.check.drafts import PORT_COUNTS, PORT_TYPE, PORT_TYPES
 from rtbot.graph.schema.value_schemas import (
     DOC,
     ID_PATTERN,
@@ -101,6 +101,7 @@ def _build_parameters(cls: type[Operator], definitions: Definitions) -> Schema:
             {"type": "array"},
         ]
         found |= {key: one | HIDDEN for key, one in zip(PORT_COUNTS, counted, strict=True)}
+        found[PORT_TYPE] = {"enum": list(PORT_TYPES)} | HIDDEN
     for name, parameter in cls.parameters.items():
         found[name] = definitions.refer(name, annotate_parameter(parameter, examples.get(name)))
         other = {"description": f"the same as {name}"} | build_value(parameter) | HIDDEN

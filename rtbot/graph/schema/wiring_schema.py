@@ -52,7 +52,7 @@ def build_rules(cls: type[Operator]) -> list[Schema]:
         by_name = {
             "type": "object",
             "errorMessage": "control ports are fed by `control`, or by name in `in`",
-            **_all_of([_require_port(n, p) for n, p in found["control"].items() if not p.optional]),
+            **_all_of([_require_port(n, p) for n, p in found["control"].items() if p.needed]),
         }
         without = {"not": {"required": ["control"]}}
         result.append({"if": without, "then": {"properties": {"in": by_name}}})
@@ -61,7 +61,7 @@ def build_rules(cls: type[Operator]) -> list[Schema]:
 
 def count_ports_min(ports: Mapping[str, In]) -> int:
     """Return the least number of references that feed the ports of a group."""
-    needed = [port for port in ports.values() if not port.optional]
+    needed = [port for port in ports.values() if port.needed]
     return sum(port.shortest if port.variadic else 1 for port in needed)
 
 
@@ -97,7 +97,7 @@ def _build_shape(cls: type[Operator], key: str, definitions: Definitions) -> Sch
     if numbered:
         pattern = anchor_pattern(f"(?:{'|'.join(numbered)})[1-9][0-9]{{0,3}}")
         result["patternProperties"] = {pattern: referred}
-    return result | _all_of([_require_port(n, p) for n, p in ports.items() if not p.optional])
+    return result | _all_of([_require_port(n, p) for n, p in ports.items() if p.needed])
 
 
 def _build_named_shape(ports: Ports, definitions: Definitions) -> Schema:

@@ -13,6 +13,7 @@ from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError
 from rtbot.io.blocks import Block, add_start_offset
 from rtbot.io.sources.cells import drop_tokens
+from rtbot.io.sources.struct_fields import find_type, list_paths, take_field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +34,7 @@ class ColumnarSource:
     """A Parquet or Arrow (IPC file or stream) file, opened; rows are numbered from 1.
 
     The stream is seekable. A block begins at the number of a batch, and at a row. Texts that are
-    among `null` are null.
+    among `null` are null. The fields of a struct are columns: `quote.bid`, as in JSON.
     """
 
     typed, sparse, live = True, False, False
@@ -55,15 +56,18 @@ class ColumnarSource:
                 self._open_parquet(stream)
             else:
                 self._open_arrow(stream)
+            paths = list(list_paths(self.schema))
         except DAMAGE as error:
             raise self._make_damage_error(f"not a whole {form} file", error) from None
+        self.names: list[str] = list(map(".".join, paths))
+        self._paths = dict(zip(self.names, paths, strict=True))
         twice = repeated(self.names)
         if twice is not None:
             raise DataError(f"two columns are named {twice!r}", code="RT215", file=file)
 
     def sample(self, column: str) -> pa.Array:
         """Return an empty array of the column's type, which is all that is needed."""
-        return pa.nulls(0, self.schema.field(column).type)
+        return pa.nulls(0, find_type(self.schema, self._paths[column]))
 
     def read_blocks(
         self, wanted: Mapping[str, str], mark: FileOffset | None = None
@@ -79,7 +83,10 @@ class ColumnarSource:
         try:
             for place, batch in self._read(list(wanted), start):
                 batch.validate(full=True)
-                columns = {name: drop_tokens(batch.column(name), self._null) for name in wanted}
+                columns = {
+                    name: drop_tokens(take_field(batch, self._paths[name]), self._null)
+                    for name in wanted
+                }
                 at = place[1]
                 yield Block(
                     self.file,
@@ -108,7 +115,6 @@ class ColumnarSource:
             pa.PythonFile(stream, "r"), pre_buffer=False, buffer_size=BUFFER_BYTES
         )
         self.schema: pa.Schema = opened.schema_arrow
-        self.names: list[str] = self.schema.names
         groups = range(opened.metadata.num_row_groups)
         firsts = [0, *accumulate(opened.metadata.row_group(group).num_rows for group in groups)]
 
@@ -131,7 +137,6 @@ class ColumnarSource:
         stream.seek(0)
         reader = pa.ipc.open_file(source) if magic == b"ARROW1" else pa.ipc.open_stream(source)
         self.schema = reader.schema
-        self.names = self.schema.names
 
         def read(columns: list[str], start: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
             """Read from the batch of this number; in a stream, those before are read too."""
@@ -141,8 +146,9 @@ class ColumnarSource:
                 batches = map(reader.get_batch, range(number, reader.num_record_batches))
             else:
                 batches = islice(reader, number, None)
+            tops = list(dict.fromkeys(self._paths[name][0] for name in columns))
             for batch in batches:
-                yield (number, row), batch.select(columns)
+                yield (number, row), batch.select(tops)
                 number, row = number + 1, row + batch.num_rows
 
         self._read = read

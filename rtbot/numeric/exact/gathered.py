@@ -11,8 +11,11 @@ import math
 from rtbot.numeric.exact.digits import (
     SUM_DIGITS,
     add_value,
+    carry_digits,
+    clear_digits,
     digits_to_mean,
     digits_to_sum,
+    top_digit,
 )
 from rtbot.numeric.exact.sums import SUM_LIMIT, settle_mean
 from rtbot.numeric.ieee import two_sum
@@ -79,10 +82,44 @@ def settle_gathered(count, digits, first, high, low, marks, scratch, scratch_fir
         return math.nan
     if special != 0:
         return math.inf if special == INFINITY else -math.inf
-    for place in range(SUM_DIGITS):
-        scratch[scratch_first + place] = digits[first + place]
+    copy_digits(digits, first, scratch, scratch_first)
     add_value(high, scratch, scratch_first)
     add_value(low, scratch, scratch_first)
     if count == 0:
         return digits_to_sum(scratch, scratch_first)
     return digits_to_mean(count, scratch, scratch_first)
+
+
+@noinline
+def refit_sum(digits, first, high, low, scratch, scratch_first):
+    """(high, low, marks) of the same sum, with nothing in the digits that two floats can hold."""
+    add_value(high, digits, first)
+    add_value(low, digits, first)
+    high = take_float(digits, first, scratch, scratch_first)
+    low = take_float(digits, first, scratch, scratch_first)
+    copy_digits(digits, first, scratch, scratch_first)
+    sign = -1 if carry_digits(scratch, scratch_first, SUM_DIGITS) else 1
+    if top_digit(scratch, scratch_first, SUM_DIGITS) < 0:
+        clear_digits(digits, first, SUM_DIGITS)
+        return high, low, 0
+    for place in range(SUM_DIGITS):
+        digits[first + place] = sign * scratch[scratch_first + place]
+    return high, low, IN_DIGITS
+
+
+@noinline
+def take_float(digits, first, scratch, scratch_first):
+    """Take the float nearest to the digits off them; 0 if that is too large."""
+    copy_digits(digits, first, scratch, scratch_first)
+    nearest = digits_to_sum(scratch, scratch_first)
+    if not abs(nearest) < SUM_LIMIT:
+        return 0.0
+    add_value(-nearest, digits, first)
+    return nearest
+
+
+@noinline
+def copy_digits(digits, first, scratch, scratch_first):
+    """Write the digits of a sum to another place."""
+    for place in range(SUM_DIGITS):
+        scratch[scratch_first + place] = digits[first + place]

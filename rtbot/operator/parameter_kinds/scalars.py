@@ -114,8 +114,9 @@ class Integer(Parameter):
 
 @dataclass(kw_only=True)
 class Boolean(Parameter):
-    """True or false."""
+    """True or false; or 1 or 0 where it is `numbered`, as flags of RtBot are."""
 
+    numbered: bool = False
     annotation: ClassVar[str] = "bool"
 
     def describe(self) -> str:
@@ -124,12 +125,19 @@ class Boolean(Parameter):
     def read_scalar(self, scalar: ScalarNode, context: ReadingContext) -> bool:
         """Return a boolean."""
         value = parse_boolean(scalar)
+        if value is None and self.numbered:
+            value = {"1": True, "0": False}.get(scalar.text)
         if value is None:
             raise self.make_error(scalar)
         return value
 
     def build_schema(self, texts: list[str]) -> JsonSchema:
-        return build_scalar(self, "boolean", ["true", "false", *texts])
+        if not self.numbered:
+            return build_scalar(self, "boolean", ["true", "false", *texts])
+        found = build_scalar(
+            self, "boolean", ["true", "false", "0", "1", *texts], minimum=0, maximum=1
+        )
+        return found | {"type": ["boolean", "integer", "string"]}
 
     def encode(self, name: str, value: Any) -> tuple[str, int]:
         """Return 0 or 1."""
