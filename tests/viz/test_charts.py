@@ -409,12 +409,12 @@ def row(**spans):
 )
 def test_what_shares_a_scale_shares_a_panel(rows, panels):
     names = sorted({name for one in rows for name in one}) or ["a", "b", "c"]
-    assert [panel.names for panel in group_panels(names, [], rows)] == panels
+    assert [panel.names for panel in group_panels(names, [], rows, 8)] == panels
 
 
 def test_inputs_are_shown_only_where_they_fit():
     rows = [row(up=(10, 20), price=(11, 19), volume=(1e5, 1e6))]
-    (panel,) = group_panels(["up"], ["price", "volume"], rows)
+    (panel,) = group_panels(["up"], ["price", "volume"], rows, 1)
     assert (panel.names, panel.guests) == (["up"], ["price"])
 
 
@@ -458,6 +458,53 @@ def test_a_chart_has_panels_strips_and_an_axis():
     assert texts(picture, "ink") == ["up", "down", "far"], "strips have their names beside them"
     assert texts(picture, "told") == ["idle", "busy"]
     assert {"alert", "state", "0 to 9", "10", "run"} <= set(texts(picture))
+
+
+def draw_means(many, **more):
+    """Draw so many outputs that share a scale, beside others as given."""
+    rows = {f"m{k}": table([(t, t + k / 10) for t in range(50)]) for k in range(many)}
+    return chart(rows | more)
+
+
+def list_named_panels(picture):
+    """Return the names between each panel and the one above it, from top to bottom."""
+    tops = [float(box.get("y")) for box in boxes(picture, "frame")]
+    found = [(float(e.get("y")), e.text) for e in parsed(picture).iter(f"{SVG}text")]
+    return [
+        [text for y, text in found if low < y < high and text in texts(picture, "ink")]
+        for low, high in itertools.pairwise([0.0, *tops])
+    ]
+
+
+def list_looks(picture):
+    """Return the classes of all lines, then those of the names."""
+    looks = [path.get("class") for path in parsed(picture).iter(f"{SVG}path")]
+    swatches = [look.removesuffix(" swatch") for look in looks if look.endswith(" swatch")]
+    return [look for look in looks if not look.endswith(" swatch")], swatches
+
+
+def test_more_outputs_than_colours_are_spread_over_panels_with_names_above_each():
+    picture = draw_means(20, far=table([(t, 1e9 + t) for t in range(50)]))
+    wanted = [[f"m{k}" for k in range(first, first + 5)] for first in (0, 5, 10, 15)]
+    assert list_named_panels(picture) == [*wanted, ["far"]]
+    looks = [f"line s{k}" for k in range(5)] * 4 + ["line s0"]
+    assert list_looks(picture) == (looks, looks)
+
+
+def test_as_many_outputs_as_colours_share_a_panel_and_the_names_above_all():
+    picture = draw_means(8)
+    assert list_named_panels(picture) == [[f"m{k}" for k in range(8)]]
+    looks = [f"line s{k}" for k in range(8)]
+    assert list_looks(picture) == (looks, looks)
+
+
+def test_many_panels_are_lower():
+    few, many = (
+        chart({f"m{k}": table([(t, 1000.0**k + t) for t in range(5)]) for k in range(count)})
+        for count in (8, 9)
+    )
+    heights = [{box.get("height") for box in boxes(picture, "frame")} for picture in (few, many)]
+    assert heights == [{"190"}, {"120"}]
 
 
 def test_parts_of_a_chart_stand_apart():
