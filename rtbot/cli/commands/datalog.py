@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     program: str,
     debug: bool,  # noqa: ARG001 (main reads it)
     **options: Any,
