@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 @step
 def find_rank(score, descending, count, rows, rows_first, order, order_first):
     """The rank from 0 of a score among those that are kept; before equal ones, NaN behind all."""
-    rank = 0
-    for place in range(count):
+    low, high = 0, count
+    while low < high:
+        place = (low + high) // 2
         other = rows[rows_first + order[order_first + place]]
         if other != other or (score >= other if descending else score <= other):
-            return place
-        rank = place + 1
-    return rank
+            high = place
+        else:
+            low = place + 1
+    return low
 
 
 class TopK(Synchronised):

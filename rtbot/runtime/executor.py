@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 OWN_ROWS_LIMIT = 100_000_000
 """Rows that an operator with its own times may release in one push."""
 
+MOST_ROOM = 1 << 22
+"""Rows for which a call of the loop of such an operator has room at most."""
+
 NO_TIMES = np.zeros(0, np.int64)
 
 
@@ -61,7 +64,8 @@ class Run:
 class Executor:
     """State and execution; independent of keys, tables and policies.
 
-    `changes` counts what may have taken room in lists, or moved arrays.
+    `changes` counts what may have taken room in lists, or moved arrays; `rooms` are the rows for
+    which operators that set times get room at once.
     `expect` is called with a number of rows before a function runs over them.
     """
 
@@ -92,6 +96,7 @@ class Executor:
         self.arranged: object = None
         self.progress = FrontierTracker(plan, kernels, ports, self.pools, self.timers)
         self.own_rows: dict[str, int] = {}
+        self.rooms: dict[str, int] = {}
         self.selectors: dict[str, Callable[[Sequence[Any]], tuple[Any, ...]]] = {}
         self.arrays: dict[int | str, tuple[int, Mapping[str, Any]]] = {}
         self.expect: Callable[[int], object] = _ignore
@@ -317,12 +322,16 @@ class Executor:
             timers = self.timers[call.node]
             timers.reserve(runs)
             timers.set_frontier(whole.floors, ending=whole.ending)
-        place = (0, 0, len(source) + 16, 0)
+        room = max(len(source), self.rooms.get(call.node, 0)) + 16
+        place = (0, 0, room, 0)
         parts = self.call_retime(call, slots, source, starts, place)
         if call.closes:
             timers.set_frontier(whole.floors, ending=False)
         batches[call.target] = concat_batches(starts, parts, self.plan.streams[call.target].types)
-        self.own_rows[call.node] = self.own_rows.get(call.node, 0) + int(starts[runs])
+        total = int(starts[runs])
+        self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
+        if total:  # the next push may have as many, and so needs one call
+            self.rooms[call.node] = min(total + total // 8, MOST_ROOM)
         for index in call.settles:
             self.progress.settle(index, slots, whole.floors)
 
@@ -352,9 +361,9 @@ class Executor:
             run, row, count = getattr(self.module, call.function.name)(*arguments)
             if run < 0:
                 raise make_due_error(call.node, row, count, self.plan)
-            parts.append((time[:count], [trim_column(c, count) for c in columns]))
+            parts.append((trim_array(time, count), [trim_column(c, count) for c in columns]))
             total += count
-            room = min(2 * room, 1 << 22)
+            room = min(2 * room, MOST_ROOM)
             if total > OWN_ROWS_LIMIT:
                 raise make_flood_error(call, int(time[count - 1]))
         return parts

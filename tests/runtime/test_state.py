@@ -642,7 +642,7 @@ DERIVED = {
     " may_get_messages",
     Executor: "plan module kernels input_ports pools arrays timers selectors views expect grew"
     " sources ahead arranged operators progress owners capacity F I header spans spaces"
-    " changes with_spans movers",
+    " changes with_spans movers rooms",
     SpanPool: "kernels names kinds fields width keys places header _one words",
     InnerKeys: "layout numbers moved met",
     OperatorState: "layout counters text_words template width length",

@@ -133,6 +133,23 @@ def test_many_rows_of_one_message_and_many_due_at_once_are_the_same_on_every_pat
         assert found == whole
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_room_for_rows_follows_the_last_push(compiled):
+    graph = load({"y": {"type": "TopK", "in": "x", "k": 20}}, ["y"])
+    sizes = [30, 30, 1, 0, 40, 3, 40]
+    session, whole = graph.start(compiled=compiled), graph.start(compiled=compiled)
+    found, first = [], 0
+    for size in sizes:
+        times = range(first, first + size)
+        table = {"t": [*times], "value": [float(t * 7 % 31) for t in times]}
+        result = session.push({"x": table})["y"]
+        found += rows(result)
+        first += size
+    table = {"t": [*range(first)], "value": [float(t * 7 % 31) for t in range(first)]}
+    assert found == rows(whole.push({"x": table})["y"])
+    assert session.runner.rooms == {"y": 900}
+
+
 def test_a_message_to_another_input_leaves_what_is_not_due_and_does_not_take_the_general_path():
     graph = load(BURSTS | {"m": {"type": "MovingSum", "in": "z", "window": 2}}, ["y", "m"], "xz")
     session = graph.start(compiled=False)
