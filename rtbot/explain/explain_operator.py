@@ -94,6 +94,8 @@ def describe(operator: type[Operator]) -> dict[str, Any]:
 def _describe_port(port: In | Out) -> dict[str, Any]:
     kind = KINDS.get(port.kind, port.kind)
     role = ROLES.get(getattr(port, "role", ""), "")
+    if getattr(port, "silent", False):
+        role = "no message now and then"
     return {
         "name": "any" if getattr(port, "named", False) else _list_numbered(port),
         "alias": port.alias,

@@ -10,6 +10,8 @@ from textwrap import dedent
 import pytest
 
 import rtbot
+from rtbot.explain.explain_operator import describe
+from rtbot.explain.operator_page import format_operator, render_operator_page
 from rtbot.graph.check.declaration import find_problems
 from rtbot.graph.plugins import PluginError, load_plugin
 from rtbot.operator import REGISTRY
@@ -564,6 +566,19 @@ def test_a_time_that_is_no_integer_is_told_at_the_step(compiled, place, plugin):
         session.push({"x": {"t": [1, 9], "value": [1.0, 1.0]}})
     (problem,) = caught.value.problems
     assert problem.code == ("RT172" if compiled else "RT173")
+
+
+def test_a_silent_output_is_marked_on_its_page(plugin):
+    ports = PORTS.replace('o1 = Out("number")', 'o1 = Out("number", silent=True, doc="peaks")')
+    body = 'o2 = Out("number", doc="all")\n@step\ndef step(i1):\n    return i1, i1 > 0, i1'
+    plugin(operator(ports + body))
+    cls = REGISTRY["WrongForTest"]
+    assert [port["role"] for port in describe(cls)["outputs"]] == ["no message now and then", ""]
+    page = render_operator_page(cls)
+    assert "| `o1` | number | peaks; no message now and then |" in page
+    assert "| `o2` | number | all |" in page
+    lines = [*format_operator(describe(cls), 80)]
+    assert "  o1          peaks (number; no message now and then)" in lines
 
 
 STARTS = {"number": 0.0, "integer": 0, "boolean": False}
