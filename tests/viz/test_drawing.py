@@ -340,10 +340,12 @@ def test_wires_that_may_be_absent_are_dashed():
 
 def test_wires_of_every_type_have_their_colour():
     kinds = {"a": "number", "b": "integer", "c": "boolean", "d": "text", "e": "vector[2]?"}
-    graph = rtbot.load({
-        "inputs": kinds | {"f": {"changes": {"id": "integer"}}},
-        "outputs": [*kinds, "f"],
-    })
+    graph = rtbot.load(
+        {
+            "inputs": kinds | {"f": {"changes": {"id": "integer"}}},
+            "outputs": [*kinds, "f"],
+        }
+    )
     picture = graph.draw()
     used = set(re.findall(r'class="(?:wire|end|type end) ([^"]*)"', picture))
     assert used == {"number", "integer", "boolean", "text", "vector", "changes"}
