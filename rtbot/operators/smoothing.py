@@ -101,6 +101,7 @@ class EMA(FadingAverage):
     unsupported = {  # noqa: RUF012 (declared once, as `search_terms` is)
         "alpha": "the window of an alpha is 2 / alpha - 1",
         "com": "the window of a centre of mass is 2 * com + 1",
+        "adjust": "it is that of adjust=False",
     }
     digits = Cells("integer", size=_seed_digits)
     scratch = Scratch(SCRATCH_DIGITS)
