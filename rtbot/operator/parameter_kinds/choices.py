@@ -57,8 +57,8 @@ class Choice(Parameter):
         return {"anyOf": [options | message, dollar | message]}
 
     def encode(self, name: str, value: Any) -> tuple[str, int]:
-        """Return the index of the option, from 0."""
-        return "integer", self.options.index(value)
+        """Return the index of the option, from 0; -1 where there is none."""
+        return "integer", -1 if value is None else self.options.index(value)
 
     def draw(self, rng: Random, span: int) -> str:
         """Return one of the options."""
@@ -105,7 +105,7 @@ class Choices(Parameter):
 
     def encode(self, name: str, value: Any) -> tuple[str, int]:
         """Return an integer with a bit for each option, that of the first the lowest."""
-        return "integer", sum(1 << self.options.index(word) for word in value)
+        return "integer", sum(1 << self.options.index(word) for word in value or ())
 
     def draw(self, rng: Random, span: int) -> list[str]:
         """Return some of the options."""

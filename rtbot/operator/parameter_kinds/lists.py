@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -137,7 +138,8 @@ class Integers(Numbers):
         return Integer(name=f"an element of {self.name}", minimum=self.minimum)
 
     def convert_numbers(self, values: tuple[float, ...], scalar: ScalarNode) -> tuple[int, ...]:
-        if not all(value.is_integer() and value >= (self.minimum or 0) for value in values):
+        least = -math.inf if self.minimum is None else self.minimum
+        if not all(value.is_integer() and value >= least for value in values):
             message = f"{self.name} is {list(values)}"
             raise graph_error("RT113", scalar.mark, message, f"{self.describe()} is expected")
         return tuple(map(int, values))
@@ -145,7 +147,8 @@ class Integers(Numbers):
     def draw(self, rng: Random, span: int) -> list[int]:
         """Return a few integers near the least."""
         low = self.minimum if self.minimum is not None else -2
-        return [rng.randint(low, low + 2) for _ in range(rng.randint(1, 3))]
+        count = max(self.shortest, 1) + rng.randint(0, 2)
+        return [rng.randint(low, low + 2) for _ in range(count)]
 
 
 @dataclass(kw_only=True)

@@ -61,13 +61,13 @@ class Number(Parameter):
         return "number", float(value) if value is not None else float("nan")
 
     def draw(self, rng: Random, span: int) -> float:
-        """Return one of `NUMBER_VALUES` that is within the limits."""
-        low = -2e16 if self.minimum is None else self.minimum
-        high = 2e16 if self.maximum is None else self.maximum
-        fitting = [value for value in NUMBER_VALUES if low <= value <= high]
-        if self.above is not None:
-            fitting = [value for value in fitting if value > self.above]
-        return rng.choice(fitting)
+        """Return one of `NUMBER_VALUES` that is within the limits, or one between them."""
+        bounds = [bound for bound in (self.minimum, self.above) if bound is not None]
+        low = max(bounds, default=-2e16)
+        high = max(2e16, 2 * low) if self.maximum is None else self.maximum
+        low = min(low, high)
+        values = [value for value in NUMBER_VALUES if low <= value <= high and value != self.above]
+        return rng.choice(values or [low / 2 + high / 2, float(high)])
 
 
 @dataclass(kw_only=True)
@@ -102,14 +102,16 @@ class Integer(Parameter):
 
     def find_limits(self) -> tuple[int, int]:
         """Return the least and the greatest random value; without a limit, near the other one."""
-        low = self.minimum if self.minimum is not None else -2
-        return low, self.maximum if self.maximum is not None else low + 5
+        high = self.maximum
+        low = (
+            self.minimum if self.minimum is not None else min(-2, -2 if high is None else high - 5)
+        )
+        return low, low + 5 if high is None else high
 
     def draw(self, rng: Random, span: int) -> int:
         """Return an integer near the least."""
         low, high = self.find_limits()
-        value = rng.randint(low, min(high, low + 5))
-        return value | 1 if self.odd else value
+        return rng.randrange(low | self.odd, min(high, low + 5) + 1, 1 + self.odd)
 
 
 @dataclass(kw_only=True)
@@ -140,8 +142,8 @@ class Boolean(Parameter):
         return found | {"type": ["boolean", "integer", "string"]}
 
     def encode(self, name: str, value: Any) -> tuple[str, int]:
-        """Return 0 or 1."""
-        return "boolean", int(value)
+        """Return 0 or 1; 0 where there is none."""
+        return "boolean", int(value or 0)
 
     def draw(self, rng: Random, span: int) -> bool:
         """Return one of the two."""

@@ -94,12 +94,13 @@ class Duration(Parameter):
     def draw(self, rng: Random, span: int) -> int:
         """Return a part of the times of a run, or one near 0."""
         share = max(1, span // rng.randint(3, 40))
-        if self.minimum is not None and self.minimum >= 1:
-            return max(self.minimum, min(share, INT64_MAX))
+        low, high = self.minimum, INT64_MAX if self.maximum is None else self.maximum
+        if low is not None and low >= 1:
+            return max(low, min(share, high))
         choices = [0, 1, 2, 5, min(share, INT64_MAX)]
-        if self.minimum is None:
+        if low is None:
             choices += [-1, -3, -min(share, INT64_MAX), INT64_MAX]
-        return rng.choice(choices)
+        return min(rng.choice(choices), high)
 
 
 @dataclass(kw_only=True)
@@ -147,7 +148,9 @@ class WindowLength(Parameter):
     def draw(self, rng: Random, span: int) -> int | str:
         """Return a few messages, or a part of the times of a run."""
         length = f"{Duration(minimum=1).draw(rng, span)}ns"
-        choices: list[int | str] = [rng.randint(self.minimum, 6) | self.odd, length]
+        least = self.minimum | self.odd
+        most = max(least, 6 if self.maximum is None else min(6, self.maximum))
+        choices: list[int | str] = [rng.randrange(least, most + 1, 1 + self.odd), length]
         return rng.choice(choices)
 
 
