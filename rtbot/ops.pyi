@@ -1064,7 +1064,7 @@ def KeyedVariable(
         ttl: how long a value counts
 
     Out:
-        o1: answers, at the times of the queries
+        o1: answers, at the times of the queries; in mode exists a boolean
     """
 
 def Lag(i1: Stream, *, n: int | ParameterRef, **about: Unpack[About]) -> Stream:

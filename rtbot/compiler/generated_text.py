@@ -49,6 +49,18 @@ def format_load(kind: str, place: str, arrays: tuple[str, str] = ("F", "I")) -> 
     return f"({integers}[{place}] != 0)" if kind == "boolean" else f"{integers}[{place}]"
 
 
+def format_kind_check(name: str, kind: str, declared: str) -> list[str]:
+    """Return a line that gives a local its kind, and fails if it has a fraction; none for numbers.
+
+    Neither numba nor Python has `|` for floats; stored as integers they would lose their fractions.
+    `declared` is the name that the user knows: errors of the line are about that.
+    """
+    if kind == "number":
+        return []
+    text = f"({name} | False) != 0" if kind == "boolean" else f"{name} | 0"
+    return [f"{name} = {text}  # {declared}: {kind}"]
+
+
 def format_store(kind: str, place: str, text: str, arrays: tuple[str, str] = ("F", "I")) -> str:
     """Return text that writes a word of the state; booleans are stored as 0 and 1."""
     numbers, integers = arrays

@@ -61,11 +61,13 @@ def lower_step(segment: Segment, node: Node, call: StepCall) -> Fragment:
     """Write the call of the node's step, and what its emission code means."""
     operator, declared = node.operator, node.declared_outputs
     results: list[str] = []
+    checks: list[str] = []
     outputs, flags = {}, {}
     for port in node.outputs:
         name = segment.make_name(name_output(node, port))
         valid = segment.make_name(f"{name}_valid") if node.types[port].nullable else None
         results += [name, valid] if valid else [name]
+        checks += call.check_kind(name, node.types[port].kind, port)
         outputs[port] = (name, valid)
         if declared[port].silent:
             flags[port] = segment.make_name(f"{name}_on")
@@ -79,7 +81,7 @@ def lower_step(segment: Segment, node: Node, call: StepCall) -> Fragment:
         if rest:
             flags |= dict.fromkeys(rest, segment.make_name(f"{node.id}_on"))
             emits.append(f"{flags[rest[0]]} = code == 1")
-    lines = [*call.lines, f"{', '.join(results)} = {call.text}", *call.after, *emits]
+    lines = [*call.lines, f"{', '.join(results)} = {call.text}", *checks, *call.after, *emits]
     if operator.faults:
         lines += ["if code == 2:", *indent_lines(_faults(segment, node, call.sources), 1)]
     return Fragment(lines, outputs, call.functions, flags, call.load, call.store)

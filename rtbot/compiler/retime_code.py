@@ -36,6 +36,7 @@ class RetimeWriter:
         if self.call.due:
             segment.functions += [(function.__name__, function) for function in STEPS]
         self.results: list[str] = []
+        self.checks = self.call.check_kind("own_time", "integer", "time")
         self.outputs = self._name_outputs()
         self.lost = segment.count_loss(node, "")
 
@@ -78,7 +79,7 @@ class RetimeWriter:
         Beside them `results` are the locals that take what a step returns for them. The flags of
         silent ones are behind all.
         """
-        node, make_name = self.node, self.segment.make_name
+        node, make_name, keeps = self.node, self.segment.make_name, bool(self.call.kept)
         declared = node.declared_outputs
         chosen = declared if node.operator.returns else {}
         returned = {name: make_name(f"{node.id}_{name}") for name in node.operator.returns}
@@ -94,6 +95,7 @@ class RetimeWriter:
                 outputs[valid] = valid
             if not chosen:
                 self.results += [name, valid] if valid else [name]
+                self.checks += [] if keeps else self.call.check_kind(name, type_.kind, port)
             if declared[split_element(port)[0]].silent:
                 flags.append(make_name(f"{name}_on"))
                 self.results.append(flags[-1])
@@ -182,6 +184,7 @@ class RetimeWriter:
             keep = [*(f"{name} = {place}" for name, place in pairs), *keep]
         return [
             f"{results} = {text}",
+            *self.checks,
             *call.keep,
             *self.call.after,
             "if code == 1 or code == 3:",

@@ -10,6 +10,7 @@ from rtbot.compiler.calls import SpaceLayout
 from rtbot.compiler.generated_text import (
     Conditions,
     format_constant,
+    format_kind_check,
     format_load,
     format_store,
     indent_lines,
@@ -18,6 +19,7 @@ from rtbot.compiler.step_signature import (
     find_leave,
     find_port_kind,
     find_state_kind,
+    find_step,
     format_argument,
     list_steps,
     name_function,
@@ -43,6 +45,7 @@ from rtbot.operator import (
     TimeSpan,
     WindowLength,
 )
+from rtbot.operator.step_source import is_user_defined
 
 if TYPE_CHECKING:
     from rtbot.compiler.segment import Segment
@@ -57,9 +60,10 @@ class StepCall:
     it returns, `scalars` those of them that are scalars, by name. `undo` takes the row out of the
     windows again, so that `lines` may put it in a second time. `load` and `store` are around the
     rows of a key; `functions` are what is called, with their names. `active` are the flags under
-    which the call is made. `due` is the local of that state, and `closing` the call at that time,
-    of a node that has a `close`. Of one that keeps rows, `results` are what the step returns in
-    the place of outputs, `keep` the lines that keep a row, `kept` the texts of a kept row's ports.
+    which the call is made. `checks` are of the scalars that a user's step returns. `due` is the
+    local of that state, and `closing` the call at that time, of a node that has a `close`. Of one
+    that keeps rows, `results` are what the step returns in the place of outputs, `keep` the lines
+    that keep a row, `kept` the texts of a kept row's ports.
     """
 
     closing = due = ""
@@ -79,6 +83,7 @@ class StepCall:
         self.after: list[str] = []
         self.windows: dict[str, WindowText] = {}
         self.scalars: dict[str, str] = {}
+        self.checks: list[str] = []
         self.targets: list[str] = []
         self.undo: list[str] = []
         self.load: list[str] = []
@@ -105,14 +110,20 @@ class StepCall:
         self._write_calls(dict(zip(steps, arguments, strict=True)), known)
 
     def _write_calls(self, steps: dict[str, list[str]], known: dict[str, str]) -> None:
-        """Write the call of the step, and of `close`."""
+        """Write the call of the step, and of `close`, with what is checked behind both."""
         texts = []
         for name, given in steps.items():
             texts.append(f"{name}({', '.join(known[one] for one in given)})")
             known["time"] = known.get("due", "t")
         self.text = texts[0]
+        self.after = self.checks + self.after
         if self.node.operator.close is not None:
             self.due, self.closing = known["due"], texts[1]
+
+    def check_kind(self, name: str, kind: str, declared: str) -> list[str]:
+        """Write the check of a local that a user's step has returned; rtbot's own need none."""
+        own = is_user_defined(find_step(self.node))
+        return format_kind_check(name, kind, declared) if own else []
 
     def _list_lengths(self, wanted: list[str]) -> list[str]:
         """Return the lengths of windows that the step does not take.
@@ -163,6 +174,7 @@ class StepCall:
         name = f"{self.node.id}.{item.name}"
         place = f"base + {self.segment.layout.add_scalar(self.share, name, kind, item.start)}"
         self.load.append(f"{text} = {format_load(kind, place)}")
+        self.checks += self.check_kind(text, kind, item.name)
         self.store.append(format_store(kind, place, text))
         return text
 
@@ -297,4 +309,5 @@ class StepCall:
         return [
             f"for {place} in range(1, {left}):",
             f"    {', '.join(self.scalars.values())} = {call}",
+            *indent_lines(self.checks, 1),
         ]

@@ -28,7 +28,10 @@ _BEYOND = "it returns an integer beyond 64 bits"
 _CHECKED = "rtbot.ieee has `add_checked` and others, which say whether a result fits"
 _OTHER_TYPE = "it returns a value of another type than is declared"
 _KEEP = "what it keeps from row to row is state: a Scalar, Ring, Cells, Span or Space"
-_STORED = re.compile(r"\s*\w+(?:\[[^=]*\])? = (\w+)(?: if .*)?")
+_STORED = re.compile(
+    r"\s*(?:\w+(?:\[[^=]*\])? = (\w+)(?: if .*)?|(\w+) = \(?\2 \| .*  # (?P<declared>.*))"
+)
+"""A line that stores a local, or checks its kind (`rtbot.compiler.generated_text`)."""
 _MEANINGS = {
     "NRT required": ("it makes a list, a text or an array", _KEEP),
     "wrong tuple length": ("it returns more or fewer values than are declared", ""),
@@ -49,9 +52,10 @@ def to_step_error(error: Exception, plan: Plan) -> GraphError | None:
         return None
     compiling = type(error).__module__.startswith("numba.")
     places = _find_compiled_lines(error, plan) if compiling else _find_run_lines(error, plan)
-    for name, offset in (*places, *_find_giver_of_none(error, plan)):
+    for name, offset, declared in (*places, *_find_giver_of_none(error, plan)):
         code = "RT172" if compiling else "RT173"
-        return _make_error(code, name, offset, *_describe(error, name, compiling=compiling), plan)
+        told = _describe(error, name, declared, compiling=compiling)
+        return _make_error(code, name, offset, *told, plan)
     return None
 
 
@@ -64,13 +68,20 @@ def make_due_error(node: str, due: int, time: int, plan: Plan) -> GraphError:
     return _make_error("RT173", name, 0, fault, "return a due later than `time`, or NEVER", plan)
 
 
-def _describe(error: Exception, name: str, *, compiling: bool) -> tuple[str, str]:
-    """Return what a step does that it should not, and what to try."""
+def _describe(error: Exception, name: str, declared: str, *, compiling: bool) -> tuple[str, str]:
+    """Return what a step of this name does that it should not, and what to try.
+
+    `declared` is "NAME: KIND" where it returns something else as that, "" if it is not known.
+    """
     text = _NOISE.sub("", str(error)).strip()
     first = text.split("\n", maxsplit=1)[0].split(" at /", maxsplit=1)[0].split(", defined")[0]
     known = (told for part, told in _MEANINGS.items() if part in text)
     meaning, hint = next(known, ("", ""))
-    if meaning == _OTHER_TYPE:
+    if declared:
+        result, _, kind = declared.partition(": ")
+        meaning = f"what it returns as {result} is no {kind}"
+        hint = "int(...) drops a fraction" if kind == "integer" else ""
+    elif meaning == _OTHER_TYPE:
         hint = _list_results(name.partition(SEPARATOR)[0])
     verb = "cannot be compiled" if compiling else f"raised {type(error).__name__}"
     return f"{verb}: {meaning or first}", hint
@@ -96,48 +107,50 @@ def _list_results(owner: str) -> str:
     return f"declared: {', '.join(f'{name} {kind}' for name, kind in kinds.items())}"
 
 
-def _find_giver_of_none(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
+def _find_giver_of_none(error: Exception, plan: Plan) -> Iterator[tuple[str, int, str]]:
     """Yield the step that returned None for a number: compiled code has no line for it."""
     owners = {name.partition(SEPARATOR)[0] for name in plan.origins}
     if "got None" in str(error) and len(owners) == 1:
-        yield next(iter(plan.origins)), 0
+        yield next(iter(plan.origins)), 0, ""
 
 
-def _find_compiled_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
-    """Yield users' functions that an error of the compiler names, with the line in each."""
+def _find_compiled_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int, str]]:
+    """Yield users' functions that an error of the compiler names, as `_find_in_text`."""
     lines = plan.text.split("\n")
     for found in _LINE.finditer(str(error)):
         yield from _find_in_text(lines, int(found[1]), plan)
 
 
-def _find_run_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
+def _find_run_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int, str]]:
     """Yield users' functions in which an error was raised, the innermost first."""
     frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     for code, line in reversed(frames):
         if code.co_name in plan.origins:
-            yield code.co_name, line - code.co_firstlineno
+            yield code.co_name, line - code.co_firstlineno, ""
         elif re.search(r"g[0-9a-f]{40}\.py$|^<string>$", code.co_filename):
             yield from _find_in_text(plan.text.split("\n"), line, plan)
 
 
-def _find_in_text(lines: list[str], number: int, plan: Plan) -> Iterator[tuple[str, int]]:
+def _find_in_text(lines: list[str], number: int, plan: Plan) -> Iterator[tuple[str, int, str]]:
     """Yield the user's function that holds a line of the generated text, or is called on it.
 
-    Of a line that stores a value it is one that gave it, `close` last.
+    Of a line that stores or checks a value it is one that gave it, `close` last. With it comes the
+    line in it, and what was checked: "NAME: KIND", as declared.
     """
     if number > len(lines):
         return
     start = next((k for k in range(number, 0, -1) if lines[k - 1].startswith("def ")), None)
     name = lines[start - 1].removeprefix("def ").partition("(")[0] if start else ""
     if start is not None and name in plan.origins:
-        yield name, number - start
+        yield name, number - start, ""
     for other in plan.origins:
         if start is not None and f"{other}(" in lines[number - 1]:
-            yield other, 0
+            yield other, 0, ""
     stored = _STORED.fullmatch(lines[number - 1])
     if stored is None or start is None:
         return
-    call = re.compile(rf"\b{stored[1]}\b[^=]*= .*?(\w+)\(")
+    call = re.compile(rf"\b{stored[1] or stored[2]}\b[^=]*= .*?(\w+)\(")
     makers = (call.search(lines[k - 1]) for k in range(number - 1, start, -1))
     given = [found[1] for found in makers if found and found[1] in plan.origins]
-    yield from ((name, 0) for name in sorted(given, key=lambda name: name.endswith("close")))
+    for name in sorted(given, key=lambda name: name.endswith("close")):
+        yield name, 0, stored["declared"] or ""

@@ -235,9 +235,11 @@ class Problems:
         assert code in CODES, f"unknown code {code}"
         self.found.append(Problem(code, mark, message, hint, **where))
 
-    def add_all(self, problems: Iterable[Problem], operator: str = "") -> None:
-        """Note problems that were raised, as problems of the operator."""
-        self.found += [replace(p, operator=p.operator or operator) for p in problems]
+    def add_all(self, problems: Iterable[Problem], operator: str = "", port: str = "") -> None:
+        """Note problems that were raised, as problems of the operator, and of its port."""
+        self.found += [
+            replace(p, operator=p.operator or operator, port=p.port or port) for p in problems
+        ]
 
     def suggest_name(self, name: str, candidates: Iterable[str]) -> str:
         """Return a hint as `suggest_name` does, for the first problems only: it costs time."""

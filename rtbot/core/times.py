@@ -77,7 +77,10 @@ BARE = TimeStyle("", 0, 0, "integer")
 def detect_style(text: str) -> TimeStyle | None:
     """Return how this time is written; None if it is not a time of ISO 8601.
 
-    The style of the basic form is that of the extended form.
+    The style of the basic form is that of the extended form, `+02:00` for `+0200`.
+
+    >>> detect_style("20240131T1200+0200")
+    TimeStyle(separator='T', parts=2, digits=0, offset='+02:00', zone='', epoch='')
     """
     found = TIME_PATTERN.fullmatch(text)
     if found is None:
@@ -86,7 +89,12 @@ def detect_style(text: str) -> TimeStyle | None:
     separator, fraction, offset = (
         found[name] or "" for name in ("separator", "fraction", "offset")
     )
-    return TimeStyle(separator.upper(), parts, len(fraction), offset.upper())
+    return TimeStyle(separator.upper(), parts, len(fraction), extend_offset(offset))
+
+
+def extend_offset(text: str) -> str:
+    """Return an offset as ISO 8601 has it behind a time with colons: `+02:00` for `+0200`."""
+    return re.sub(r"([+-][0-9]{2})([0-9]{2})", r"\1:\2", text).upper()
 
 
 def parse_times(

@@ -9,7 +9,7 @@ from rtbot.core.number_text import format_count
 from rtbot.look.change_files import list_change_lines, render_change_run, render_query
 from rtbot.look.column_facts import NUMERIC
 from rtbot.look.file_facts import show_length, show_step, show_time
-from rtbot.look.io_lines import list_graph_only, render_command, render_io
+from rtbot.look.io_lines import list_graph_only, render_command, render_io, render_vector
 from rtbot.look.sparkline import use_plain_signs
 from rtbot.look.starter_graph import name_table
 from rtbot.look.time_guesses import show_columns
@@ -152,9 +152,13 @@ def _format_options(facts: FileFacts, bold: Callable[[str], str]) -> Iterator[st
     yield from ("", bold("or on the command line"))
     yield from (f"  {command}" for command in commands)
     missing = list_graph_only(facts)
+    vector = render_vector(facts)
     if missing:
         of = " of `rtbot run`" if facts.changes else ""
         yield f"  ({', '.join(missing)}{of} can only be in the graph)"
+    if vector:
+        yield from ("", bold("or in the graph, as one message with all of them"))
+        yield from (f"  {line}" for line in vector)
     trial = facts.trial
     if trial is not None and not trial.skipped:
         yield from ("", bold("tried"))

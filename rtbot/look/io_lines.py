@@ -20,6 +20,9 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RESERVED = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
 DIALECT = CsvDialect()
 SETTINGS = tuple(field.name for field in fields(CsvDialect) if field.name != "names")
+VECTOR_COLUMNS = 64
+"""So many columns are shown as elements of a vector at most."""
+
 GRAPH_ONLY = ("unit", "ambiguous", "lateness", "duplicates", "bad", "columns_as")
 
 
@@ -27,6 +30,15 @@ def render_io(facts: FileFacts) -> str:
     """Return the lines of the section `io`, with doubts as comments; "" if none are needed."""
     lines = [f"  {key}: {value}" for key, value in _list_values(facts).items()]
     return "\n".join(["io:", *lines]) + "\n" if lines else ""
+
+
+def render_vector(facts: FileFacts) -> list[str]:
+    """Return the lines of an input that reads columns alike as a vector; none if there are none."""
+    names = [column.name for column in facts.numeric]
+    if facts.io.reading.columns_as is None or len(names) > VECTOR_COLUMNS:
+        return []
+    io = f"{{columns: {_render_list(names)}}}"
+    return ["inputs:", f'  all: {{type: "vector[{len(names)}]", io: {io}}}']
 
 
 def render_command(facts: FileFacts, graph: str = "GRAPH", inputs: Iterable[str] = ()) -> str:

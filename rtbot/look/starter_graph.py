@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 INPUTS_MAX = 3
 """So many columns become inputs of the graph."""
 
+LEFT_OUT = 8
+"""So many further columns are named in it."""
+
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,55}")
 ROW_WORD = re.compile(
     r"(?i:(?:.*[_ ])?(?:id|index|nr|no|row|record|seq|table)|)|.*[a-z](?:ID|Id|Nr|No)"
@@ -82,6 +85,7 @@ def render_starter_graph(facts: FileFacts, title: str) -> str:
         "",
         "inputs:",
         *(f"  {one.name}: number{_name_column(one)}" for one in inputs),
+        *_list_left_out(facts, inputs),
         "",
         "operators:",
         *(
@@ -121,8 +125,7 @@ def choose_inputs(facts: FileFacts) -> list[StarterInput]:
     _check_file(facts)
     if facts.io.reading.columns_as is not None:
         return [StarterInput("value", "")]
-    columns = [column for column in facts.numeric if column.kind != "code"]
-    columns = [c for c in columns if c.least != c.greatest and not _names_things(c)] or columns
+    columns = _choose_columns(facts)
     if not columns:
         message, hint = "there is no column of numbers", f"rtbot look {shlex.quote(facts.file)}"
         raise DataError(message, code="RT204", hint=hint, file=facts.file)
@@ -130,6 +133,21 @@ def choose_inputs(facts: FileFacts) -> list[StarterInput]:
     for column in columns[:INPUTS_MAX]:
         names.append(_make_id(column.name, names))
     return [StarterInput(n, c.name) for n, c in zip(names, columns, strict=False)]
+
+
+def _choose_columns(facts: FileFacts) -> list[ColumnFacts]:
+    """Return the columns of numbers that vary, or all of them if none does."""
+    columns = [column for column in facts.numeric if column.kind != "code"]
+    return [c for c in columns if c.least != c.greatest and not _names_things(c)] or columns
+
+
+def _list_left_out(facts: FileFacts, inputs: Sequence[StarterInput]) -> list[str]:
+    """Return a comment that names further columns of numbers, if there are any."""
+    if facts.io.reading.columns_as is not None:
+        return []
+    left = [quote_scalar(column.name) for column in _choose_columns(facts)[len(inputs) :]]
+    more = [f"and {len(left) - LEFT_OUT:,} more"] if len(left) > LEFT_OUT else []
+    return [f"  # further columns of numbers: {', '.join([*left[:LEFT_OUT], *more])}"] * bool(left)
 
 
 def _check_file(facts: FileFacts) -> None:

@@ -171,7 +171,7 @@ class KeyedVariable(Operator):
     i2 = In("number", alias="value", role="may", within="i1", doc="their values")
     c1 = In("T", alias="query", role="may", doc="keys that are asked for")
     c2 = In("T", alias="heartbeat", role=UNREAD, optional=True, doc="no answer waits for it")
-    o1 = Out("number", doc="answers, at the times of the queries")
+    o1 = Out("number", doc="answers, at the times of the queries; in mode exists a boolean")
     held = Space(
         ("i1", "c1"),
         {"value": Scalar("number", 0.0), "known": Scalar("boolean", False)},

@@ -98,6 +98,11 @@ class EMA(FadingAverage):
     search_terms = (
         "ewm, ewma, ewm_mean, exponential_moving_average, exponential_smoothing, ema_indicator"
     )
+    unsupported = {  # noqa: RUF012 (declared once, as `search_terms` is)
+        "alpha": "the window of an alpha is 2 / alpha - 1",
+        "com": "the window of a centre of mass is 2 * com + 1",
+        "adjust": "it is that of adjust=False",
+    }
     digits = Cells("integer", size=_seed_digits)
     scratch = Scratch(SCRATCH_DIGITS)
     messages = Scalar("integer", 0)

@@ -40,6 +40,22 @@ def test_facts_in_results_out(call):
     assert Path("path.csv").read_text() == "1\t2\n1\t3\n2\t3\n"
 
 
+@pytest.mark.parametrize(
+    ("extra", "told"),
+    [
+        ("in", "in: a folder of facts is an option: -F in"),
+        ("facts.csv", '.input R(filename="facts.csv", delimiter=",")'),
+        ("in/edge.facts", "of the folder that -F says; the program names another file"),
+    ],
+)
+def test_facts_that_are_no_option_are_told(extra, told, call):
+    Path("in").mkdir()
+    code, out, err = call("datalog", "p.dl", extra, p__dl=REACH, edge__facts=EDGES)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert not Path("path.csv").exists()
+
+
 def test_folders(call):
     Path("in").mkdir()
     Path("in/edge.facts").write_text("1\t2\r\n")

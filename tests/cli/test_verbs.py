@@ -497,7 +497,7 @@ def test_ranges_of_parameters(call):
     assert window["range"] == "at least 3, at most 16777216, odd"
     assert window["aliases"] == ["window_size"]
     page = call("doc", "SyncEqual", "--format", "markdown")[1]
-    assert "| `epsilon` | number, above 0 | 1e-10 |" in page
+    assert "| `epsilon` or `tolerance` | number, above 0 | 1e-10 |" in page
     assert (
         "| `coefficients` | numbers, 2 or more | required |"
         in call("doc", "Linear", "--format", "markdown")[1]

@@ -57,6 +57,27 @@ def test_late_rows_gaps_and_duplicates(call):
     assert "lateness: 1" in found["io"]
 
 
+def test_columns_alike_are_a_vector_too(call):
+    names = [f"ch{number}" for number in range(12)]
+    rows = [f"{time},{','.join(f'{time + number}.5' for number in range(12))}" for time in (1, 2)]
+    text = "\n".join([f"t,{','.join(names)}", *rows]) + "\n"
+    _, out, _ = call("look", "x.csv", x__csv=text)
+    head, line = "inputs:", f'all: {{type: "vector[12]", io: {{columns: [{", ".join(names)}]}}}}'
+    assert f"  {head}\n    {line}\n" in out
+    graph = f"{head}\n  {line}\noutputs: [all]\n"
+    code, out, err = call("run", "g.yaml", "x.csv", "-q", g__yaml=graph)
+    assert (code, out.splitlines()[1]) == (0, rows[0]), err
+
+
+def test_a_graph_for_a_file_names_the_columns_that_it_leaves_out(call):
+    text = "t,bid,ask,price,size,fee\n1,1.5,2.5,3.5,4.5,5.5\n2,2.5,3,4,6,7\n3,2.5,9,4,7,6\n"
+    code, _, err = call("init", "g", "--data", "x.csv", x__csv=text)
+    assert code == 0, err
+    graph = Path("g.yaml").read_text()
+    assert "  price: number\n  # further columns of numbers: size, fee\n" in graph
+    assert call("validate", "g.yaml")[0] == 0
+
+
 CHANGES = "t,op,id,region,unit price,amount\n1,+,1,north,2,1.5\n2,insert,2,,,3\n2,-,1,north,2,1.5\n"
 
 

@@ -537,7 +537,7 @@ def test_what_the_compiler_or_a_run_finds_is_told_at_the_step(
 @pytest.mark.parametrize(
     ("due", "message"),
     [
-        ("time + 0.5", "step raised TypeError: it returns a value of another type"),
+        ("time + 0.5", "step raised TypeError: what it returns as due is no integer"),
         ("time + (1 << 62) * 2", "it returns an integer beyond 64 bits"),
     ],
 )
@@ -550,6 +550,59 @@ def test_state_that_cannot_be_kept_is_told_at_the_step(due, message, plugin):
     (problem,) = caught.value.problems
     assert (problem.code, message in problem.message) == ("RT173", True), problem
     assert problem.mark.file.endswith("plugin.py")
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("place", ["step", "close"])
+def test_a_time_that_is_no_integer_is_told_at_the_step(compiled, place, plugin):
+    parts = {"close": CLOSE, "step": OPEN}
+    parts[place] = parts[place].replace("time, ", "time + 0.5, ", 1)
+    plugin(operator(DUE + parts["close"] + parts["step"]))
+    graph = GRAPH | {"operators": {"y": {"type": "WrongForTest", "in": "x"}}, "tests": []}
+    session = rtbot.load(graph).start(compiled=compiled)
+    with pytest.raises(rtbot.GraphError, match="what it returns as time is no integer") as caught:
+        session.push({"x": {"t": [1, 9], "value": [1.0, 1.0]}})
+    (problem,) = caught.value.problems
+    assert problem.code == ("RT172" if compiled else "RT173")
+
+
+STARTS = {"number": 0.0, "integer": 0, "boolean": False}
+RETURNS = [
+    ("number", "integer", "i1, total + 0.5", "total is no integer"),
+    ("number", "integer", "i1, i1 > 2", ""),
+    ("number", "boolean", "i1, i1", "total is no boolean"),
+    ("number", "boolean", "i1, int(i1) & 1", ""),
+    ("number", "number", "i1, 3", ""),
+    ("integer", "number", "i1, 1.0", "o1 is no integer"),
+    ("boolean", "number", "i1, 1.0", "o1 is no boolean"),
+    ("integer", "number", "int(i1), 1.0", ""),
+]
+
+
+@pytest.mark.parametrize(("output", "state", "returned", "told"), RETURNS)
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("one", [False, True])
+def test_a_value_of_another_kind_than_declared_is_told(
+    output, state, returned, told, compiled, one, plugin
+):
+    ports = f'i1 = In("number")\no1 = Out({output!r})\ntotal = Scalar({state!r}, {STARTS[state]})\n'
+    plugin(operator(f"{ports}@step\ndef step(i1, total):\n    return {returned}"))
+    graph = GRAPH | {"operators": {"y": {"type": "WrongForTest", "in": "x"}}, "tests": []}
+    session = rtbot.load(graph).start(compiled=compiled)
+
+    def push():
+        if one:
+            return session.push_one("x", 1, 4.0)
+        return session.push({"x": {"t": [1], "value": [4.0]}})
+
+    if not told:
+        assert push()["y"]
+        return
+    with pytest.raises(rtbot.GraphError, match=f"what it returns as {told}") as caught:
+        push()
+    (problem,) = caught.value.problems
+    assert problem.code == ("RT172" if compiled else "RT173")
+    assert problem.source.strip() == "def step(i1, total):"
 
 
 # ---- files that are no plugin

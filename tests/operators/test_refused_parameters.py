@@ -83,3 +83,46 @@ def test_it_is_refused(kind, type_, parameters, code):
 def test_a_window_of_time_needs_a_unit(parameters):
     with pytest.raises(rtbot.GraphError, match=r"no io\.unit"):
         load("number", {"type": "MovingSum"} | parameters, {})
+
+
+@pytest.mark.parametrize(
+    ("type_", "parameters", "words"),
+    [
+        ("RelativeStrengthIndex", {"window": 14}, ["n"]),
+        ("RelativeStrengthIndex", {"length": 14}, ["n"]),
+        ("Lag", {"window": 3}, ["n"]),
+        ("Debounce", {"timeout": "5s"}, ["quiet"]),
+        ("Hysteresis", {"lower": 1, "upper": 2}, ["low", "high"]),
+        ("Hysteresis", {"off": 1, "on": 2}, ["low", "high"]),
+        ("Function", {"table": [[0, 0], [1, 1]]}, ["points"]),
+        ("InfiniteImpulseResponse", {"numerator": [1], "denominator": [1]}, ["b", "a"]),
+    ],
+)
+def test_a_required_parameter_by_the_word_of_another_tool_is_one_mistake(type_, parameters, words):
+    with pytest.raises(rtbot.GraphError) as caught:
+        load("number", {"type": type_} | parameters, SECONDS)
+    found = [(problem.code, problem.hint) for problem in caught.value.problems]
+    assert found == [("RT104", f"did you mean {word!r}?") for word in words]
+
+
+@pytest.mark.parametrize(
+    ("wiring", "code", "port"),
+    [
+        ("{type: Join, in: [a, z]}", "RT120", "i2"),
+        ("{type: Join, in: [a, v.2]}", "RT121", "i2"),
+        ("{type: Join, in: [a, a.o2]}", "RT121", "i2"),
+        ("{type: Join, in: {i1: a, i3: a}}", "RT123", "i2"),
+        ("{type: Merge, in: [a, s]}", "RT125", "i2"),
+        ("{type: Merge, in: [v, w]}", "RT125", "i2"),
+        ("{type: Join, in: [a, m.o1]}", "RT127", "i2"),
+        ("{type: Demultiplexer, in: {i1: a, c1: q}, control: {c1: q}}", "RT124", "c1"),
+    ],
+)
+def test_a_mistake_at_a_port_says_at_which(wiring, code, port):
+    inputs = "{a: number, s: text, q: boolean, v: 'vector[2]', w: 'vector[3]'}"
+    with pytest.raises(rtbot.GraphError) as caught:
+        rtbot.load(f"inputs: {inputs}\noperators:\n  m: {wiring}\noutputs: [m.o1]")
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.operator, problem.port) == (code, "m", port)
+    assert problem.mark.line == 3
+    assert problem.hint

@@ -207,6 +207,26 @@ def test_a_line_of_many_messages_has_the_same_extent_in_every_column():
         assert drawn.max() >= value.at(values[inside]).max() - 0.1
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "flat"),
+    [
+        (0.1 + 0.2, 0.3, True),
+        (-0.3, -0.1 - 0.2, True),
+        (0.3, 0.3000001, False),
+        (10**13, 10**13 + 1, False),
+        (7.0, 7.0, True),
+        (0.0, 0.0, True),
+    ],
+)
+def test_what_differs_by_rounding_alone_is_flat(low, high, flat):
+    low, high = sorted([float(low), float(high)])
+    scale = ValueScale.around(low, high, 0.0, 100.0)
+    assert (abs(scale.one(low) - scale.one(high)) < 0.1) == flat
+    labels = [text for _, text in scale.ticks()]
+    assert len(labels) == len({*labels})
+    assert not flat or max(map(len, labels)) <= 6
+
+
 def test_dots_are_a_point_per_message():
     rows = [(0, 0), (50, 10), (50, 2), (100, math.nan), (100, 5)]
     assert draw_dots(series(rows).buckets, *SCALES) == "M0 10h0M50 0h0M50 8h0M100 5h0"
@@ -217,19 +237,20 @@ def test_dots_are_a_point_per_message():
     [
         ([(0, 1), (50, 0), (100, 1)], [(0, 50, 1), (50, 100, 0), (100, 100, 1)]),
         ([(0, 1), (50, 1), (100, 1)], [(0, 100, 1)]),
-        ([(10, 1), (20, math.nan), (50, 1), (60, 0)], [(10, 10, 1), (50, 60, 1), (60, 60, 0)]),
-        ([(50, 1)], [(50, 50, 1)]),
+        ([(10, 1), (20, math.nan), (50, 1), (60, 0)], [(10, 10, 1), (50, 60, 1), (60, 100, 0)]),
+        ([(50, 1)], [(50, 100, 1)]),
+        ([(40, 0), (50, 1), (60, math.nan)], [(40, 50, 0), (50, 50, 1)]),
         ([(50, math.nan)], []),
     ],
 )
 def test_a_state_holds_until_the_next_message(rows, spans):
-    assert list(find_states(series(rows).buckets, SCALES[0])) == spans
+    assert list(find_states(series(rows), SCALES[0])) == spans
 
 
 def test_states_that_change_within_a_column_are_mixed():
     rows = [(0, 0), (10_000, 0), (10_001, 1), (10_002, 0), (99_999, 0)]
     time = TimeScale(0, 99_999, 0.0, 100.0)
-    shown = [state for *_, state in find_states(series(rows).buckets, time)]
+    shown = [state for *_, state in find_states(series(rows), time)]
     assert shown == [0, MIXED, 0]
 
 
@@ -409,12 +430,12 @@ def row(**spans):
 )
 def test_what_shares_a_scale_shares_a_panel(rows, panels):
     names = sorted({name for one in rows for name in one}) or ["a", "b", "c"]
-    assert [panel.names for panel in group_panels(names, [], rows)] == panels
+    assert [panel.names for panel in group_panels(names, [], rows, 8)] == panels
 
 
 def test_inputs_are_shown_only_where_they_fit():
     rows = [row(up=(10, 20), price=(11, 19), volume=(1e5, 1e6))]
-    (panel,) = group_panels(["up"], ["price", "volume"], rows)
+    (panel,) = group_panels(["up"], ["price", "volume"], rows, 1)
     assert (panel.names, panel.guests) == (["up"], ["price"])
 
 
@@ -458,6 +479,53 @@ def test_a_chart_has_panels_strips_and_an_axis():
     assert texts(picture, "ink") == ["up", "down", "far"], "strips have their names beside them"
     assert texts(picture, "told") == ["idle", "busy"]
     assert {"alert", "state", "0 to 9", "10", "run"} <= set(texts(picture))
+
+
+def draw_means(many, **more):
+    """Draw so many outputs that share a scale, beside others as given."""
+    rows = {f"m{k}": table([(t, t + k / 10) for t in range(50)]) for k in range(many)}
+    return chart(rows | more)
+
+
+def list_named_panels(picture):
+    """Return the names between each panel and the one above it, from top to bottom."""
+    tops = [float(box.get("y")) for box in boxes(picture, "frame")]
+    found = [(float(e.get("y")), e.text) for e in parsed(picture).iter(f"{SVG}text")]
+    return [
+        [text for y, text in found if low < y < high and text in texts(picture, "ink")]
+        for low, high in itertools.pairwise([0.0, *tops])
+    ]
+
+
+def list_looks(picture):
+    """Return the classes of all lines, then those of the names."""
+    looks = [path.get("class") for path in parsed(picture).iter(f"{SVG}path")]
+    swatches = [look.removesuffix(" swatch") for look in looks if look.endswith(" swatch")]
+    return [look for look in looks if not look.endswith(" swatch")], swatches
+
+
+def test_more_outputs_than_colours_are_spread_over_panels_with_names_above_each():
+    picture = draw_means(20, far=table([(t, 1e9 + t) for t in range(50)]))
+    wanted = [[f"m{k}" for k in range(first, first + 5)] for first in (0, 5, 10, 15)]
+    assert list_named_panels(picture) == [*wanted, ["far"]]
+    looks = [f"line s{k}" for k in range(5)] * 4 + ["line s0"]
+    assert list_looks(picture) == (looks, looks)
+
+
+def test_as_many_outputs_as_colours_share_a_panel_and_the_names_above_all():
+    picture = draw_means(8)
+    assert list_named_panels(picture) == [[f"m{k}" for k in range(8)]]
+    looks = [f"line s{k}" for k in range(8)]
+    assert list_looks(picture) == (looks, looks)
+
+
+def test_many_panels_are_lower():
+    few, many = (
+        chart({f"m{k}": table([(t, 1000.0**k + t) for t in range(5)]) for k in range(count)})
+        for count in (8, 9)
+    )
+    heights = [{box.get("height") for box in boxes(picture, "frame")} for picture in (few, many)]
+    assert heights == [{"190"}, {"120"}]
 
 
 def test_parts_of_a_chart_stand_apart():

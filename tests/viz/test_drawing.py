@@ -338,6 +338,21 @@ def test_wires_that_may_be_absent_are_dashed():
     assert render_mermaid(made).count("-.->") == 1
 
 
+def test_wires_of_every_type_have_their_colour():
+    kinds = {"a": "number", "b": "integer", "c": "boolean", "d": "text", "e": "vector[2]?"}
+    graph = rtbot.load(
+        {
+            "inputs": kinds | {"f": {"changes": {"id": "integer"}}},
+            "outputs": [*kinds, "f"],
+        }
+    )
+    picture = graph.draw()
+    used = set(re.findall(r'class="(?:wire|end|type end) ([^"]*)"', picture))
+    assert used == {"number", "integer", "boolean", "text", "vector", "changes"}
+    for name in used:
+        assert f".wire.{name} {{" in picture
+
+
 def test_a_picture_tells_those_who_do_not_see_it():
     root = parsed(rtbot.load(GRAPHS["bollinger"]).draw())
     assert root.get("role") == "img"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import rtbot
 
 
-@click.command("datalog")
+@click.command("datalog", context_settings={"allow_extra_args": True})
 @click.argument("program", metavar="PROGRAM.dl", type=click.Path())
 @click.option(
     "-F",
@@ -59,7 +59,14 @@ if TYPE_CHECKING:
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but results and errors.")
 @DEBUG_OPTION
-def command(program: str, debug: bool, **options: Any) -> int:  # noqa: ARG001 (main reads it)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    program: str,
+    debug: bool,  # noqa: ARG001 (main reads it)
+    **options: Any,
+) -> int:
     """Evaluate PROGRAM.dl on the facts of a folder.
 
     Facts are read from files R.facts, one row a line, its cells divided by tabs, as the .input
@@ -71,6 +78,8 @@ def command(program: str, debug: bool, **options: Any) -> int:  # noqa: ARG001 (
     """  # noqa: D301 (click wants the character itself: it keeps the line as it is)
     from rtbot.cli.datalog_run import open_database
 
+    if ctx.args:
+        raise _make_extra_error(ctx.args[0])
     database = _make_database(program, options)
     with open_database(database, options) as run:
         if options["interactive"]:
@@ -85,6 +94,16 @@ def command(program: str, debug: bool, **options: Any) -> int:  # noqa: ARG001 (
         else:
             database.write_results(options["target"] or ".")
     return 0
+
+
+def _make_extra_error(path: str) -> click.UsageError:
+    """Return the error of a file or folder behind the program."""
+    if Path(path).is_dir():
+        return click.UsageError(f"{path}: a folder of facts is an option: -F {path}")
+    given = f'filename="{Path(path).name}"'
+    given += ', delimiter=","' if Path(path).suffix == ".csv" else ""
+    message = f"{path}: facts are read from files R.facts of the folder that -F says; the program"
+    return click.UsageError(f"{message} names another file, as .input R({given})")
 
 
 def _make_database(program: str, options: dict[str, Any]) -> rtbot.Datalog:

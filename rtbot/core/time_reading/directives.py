@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError
-from rtbot.core.times import CYCLE_YEARS, TIME_PATTERN, TimeStyle, compose_time
+from rtbot.core.times import CYCLE_YEARS, TIME_PATTERN, TimeStyle, compose_time, extend_offset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -223,8 +223,8 @@ class DirectiveFormat:
         if fields.get("hour") is None:
             return TimeStyle("", 0)
         parts = 2 if fields.get("second") is None else 3
-        digits, offset = len(fields.get("fraction") or ""), (fields.get("offset") or "").upper()
-        return TimeStyle("T", parts, digits, offset)
+        digits, offset = len(fields.get("fraction") or ""), fields.get("offset") or ""
+        return TimeStyle("T", parts, digits, extend_offset(offset))
 
     @property
     def default_style(self) -> TimeStyle:

@@ -27,10 +27,10 @@ LIKELY = range(315_532_800, 4_102_444_800)
 EPOCHS = {"unix": "s", "unix_ms": "ms", "unix_us": "us", "unix_ns": "ns"}
 
 CLOCK = re.compile(
-    r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})"
+    r"(?<![0-9])(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})"
     r"(?::(?P<second>[0-9]{2})(?:(?P<point>[.,:])(?P<fraction>[0-9]{1,9}))?)?(?![0-9:])"
     r"(?P<half>[ ]*(?:[AaPp]\.?[Mm]\.?)(?![A-Za-z]))?"
-    r"(?P<offset>[ ]*(?:[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2}|[Zz])$)?"
+    r"(?P<offset>[ ]*(?:[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2}|[Zz])(?=\]?$))?"
 )
 BARE_CLOCK = re.compile(
     r"(?P<gap>[^0-9]+)(?P<hour>[0-9]{1,2})(?:(?P<colon>[^0-9]?)(?P<minute>[0-9]{2})"

@@ -158,7 +158,8 @@ def resolve_drafts(names: SymbolTable, context: Context) -> None:
                 draft.inputs[port] = names.resolve(text, mark)
                 draft.marks[port] = mark
             except GraphError as error:
-                context.problems.add_all(error.problems, operator=draft.id)
+                own = "" if draft.term is not None else port
+                context.problems.add_all(error.problems, operator=draft.id, port=own)
                 draft.poisoned = True
         if draft.term is not None and not draft.poisoned:
             _number_ports(draft, context)
@@ -249,4 +250,7 @@ def _note_cycle(cycle: list[str], drafts: Mapping[str, Draft], context: Context)
     hint = "cycles need an operator with a delay, which come later"
     if len(cycle) == 1:
         hint = "what it was before is known to EMA, CumulativeSum, Count and others: `rtbot ops`"
-    context.problems.add("RT127", draft.marks[port], f"a cycle: {path}", hint, operator=draft.id)
+    own = "" if draft.term is not None else port
+    context.problems.add(
+        "RT127", draft.marks[port], f"a cycle: {path}", hint, operator=draft.id, port=own
+    )

@@ -36,9 +36,12 @@ def make_nodes(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Seq
     """Return the draft as a node, a query as several; none if it, or what feeds it, is wrong."""
     if draft.poisoned:
         return ()
+    port = ""
     try:
-        for port, ref in draft.inputs.items():
-            check_element(ref, types, draft.marks[port])
+        for name, ref in draft.inputs.items():
+            port = name if draft.term is None else ""
+            check_element(ref, types, draft.marks[name])
+        port = ""
         if any(ref not in types for ref in draft.inputs.values()):
             return ()
         draft.shown = {port: show_stream(ref, types) for port, ref in draft.inputs.items()}
@@ -54,7 +57,7 @@ def make_nodes(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Seq
             return (_mark_repeats(draft, _resolve_formula(draft, types, context), types),)
         return (_mark_repeats(draft, _resolve_operator(draft, types), types),)
     except GraphError as error:
-        context.problems.add_all(error.problems, operator=draft.id)
+        context.problems.add_all(error.problems, operator=draft.id, port=port)
     except ValueError as error:
         mark = ClassSource(draft.operator).of("formula")
         context.problems.add("RT170", mark, str(error), operator=draft.operator.__name__)
@@ -142,7 +145,8 @@ def _mark_repeats(draft: Draft, node: Node, types: Mapping[Ref, Type]) -> Node:
         port = repeating[0]
         message = describe_repeats(draft, port, makers[port])
         hint = f"do this before {makers[port]}; behind it, expressions and filters read its outputs"
-        raise graph_error("RT125", draft.marks.get(port, draft.mark), message, hint)
+        mark = draft.marks.get(port, draft.mark)
+        raise GraphError([Problem("RT125", mark, message, hint, draft.id, port)])
     maker = makers[repeating[0]] if repeating else ""
     if any(out.repeats for out in cls.outputs.values()):
         maker = draft.id
@@ -200,7 +204,7 @@ def _check_sizes(draft: Draft, given: Mapping[str, Type]) -> None:
                 f"{draft.id}.{first} with {given[first]} ({draft.shown[first]})"
             )
             hint = f"the ports of {draft.operator.__name__} carry one type"
-            raise graph_error("RT125", draft.marks[port], message, hint)
+            raise GraphError([Problem("RT125", draft.marks[port], message, hint, draft.id, port)])
 
 
 def _match_kind(cls: type[Operator], declared: In, kind: str) -> str | None:
@@ -231,7 +235,7 @@ def _unify_kinds(draft: Draft, kinds: dict[str, str]) -> dict[str, str]:
                 f"{draft.id}.{group[0]} with {kinds[group[0]]} ({draft.shown[group[0]]})"
             )
             hint = f"the ports of {draft.operator.__name__} carry one type"
-            raise graph_error("RT125", draft.marks[first], message, hint)
+            raise GraphError([Problem("RT125", draft.marks[first], message, hint, draft.id, first)])
         if len(present) > 1:
             kinds |= dict.fromkeys(group, "number")
     return kinds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import graph_error
+from rtbot.core.errors import GraphError, Problem, graph_error
 from rtbot.graph.check.context import hint_known_names
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 
@@ -43,7 +43,8 @@ def read_feeds(cls: type[Operator], owner: str, node: MappingNode) -> dict[str, 
         for port, scalar in _assign_ports(cls, owner, item, group):
             if port in feeds:
                 message = f"the port {owner}.{port} is fed twice"
-                raise graph_error("RT124", scalar.mark, message, "Merge joins two streams by time")
+                hint = "Merge joins two streams by time"
+                raise GraphError([Problem("RT124", scalar.mark, message, hint, owner, port)])
             feeds[port] = scalar
     return feeds
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rtbot.core.number_text import DURATION_UNITS
+from rtbot.core.hints import find_synonym
+from rtbot.core.number_text import DURATION_UNITS, format_duration
 from rtbot.core.scalar_values import (
     DURATION,
     INT64_MAX,
@@ -28,8 +31,30 @@ if TYPE_CHECKING:
 _UNITS = ", ".join(reversed(DURATION_UNITS))
 _HINT = f"a duration is a number such as 5 or 1.5, and one of {_UNITS}"
 
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?) *([A-Za-z]+) *")
+
 STATE_LIMIT = 1 << 24
 """The most values that an item of state may hold for each key: 128 MiB of them."""
+
+
+def suggest_duration(text: str) -> str:
+    """Return a hint how a span with other words for units, or with several, is written here, or "".
+
+    >>> suggest_duration("1 min"), suggest_duration("1h30m"), suggest_duration("2 weeks")
+    ("did you mean '1m'?", "did you mean '90m'?", "did you mean '14d'?")
+    """
+    total, rest = Fraction(0), text.strip()
+    while found := _PART.match(rest):
+        word = found[2]
+        weeks = word.lower() in ("w", "wk", "week", "weeks")
+        unit = word if word in DURATION_UNITS else find_synonym(word, DURATION_UNITS)
+        if not (unit or weeks):
+            return ""
+        total += Fraction(found[1]) * (7 * DURATION_UNITS["d"] if weeks else DURATION_UNITS[unit])
+        rest = rest[found.end() :]
+    if rest or not total or total.denominator > 1:
+        return ""
+    return f"did you mean {format_duration(int(total), 'ns')!r}?"
 
 
 @dataclass(kw_only=True)
@@ -56,7 +81,7 @@ class Duration(Parameter):
         if value is None:
             value = parse_duration(scalar.text, context.unit, scalar.mark, self.name)
         if value is None:
-            raise self.make_error(scalar, _HINT)
+            raise self.make_error(scalar, suggest_duration(scalar.text) or _HINT)
         return self.check_range(scalar, value)
 
     def build_schema(self, texts: list[str]) -> JsonSchema:
@@ -106,7 +131,7 @@ class WindowLength(Parameter):
             instead = "count messages, with an integer"
             length = parse_duration(scalar.text, context.unit, scalar.mark, self.name, instead)
         if length is None:
-            raise self.make_error(scalar, _HINT)
+            raise self.make_error(scalar, suggest_duration(scalar.text) or _HINT)
         if length < 1:
             raise self.make_error(scalar, code="RT112")
         return TimeSpan(Duration(name=self.name).check_range(scalar, length))

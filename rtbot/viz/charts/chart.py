@@ -49,6 +49,8 @@ _LIGHTS, _DARKS = ({f"s{k}": pair[side] for k, pair in enumerate(COLOURS)} for s
 LIGHT = svg_text.LIGHT | {"bed": "#f1f3f6", "guest": "#98a3b1"} | _LIGHTS
 DARK = svg_text.DARK | {"bed": "#1e242e", "guest": "#6b7787"} | _DARKS
 CYCLE = len(COLOURS) - 1
+SHARE = 5
+"""Lines of a panel where there are more outputs than colours."""
 
 _FIXED = f"""
 .rtbot-chart text {{ font-family: {SANS}; font-size: 11px; }}
@@ -92,18 +94,27 @@ class Chart:
         self.lines = [name for name in outputs if present.get(name, "number") == "number"]
         self.strips = [name for name in outputs if name not in self.lines]
         guests = [n for n, kind in present.items() if kind == "number" and n not in outputs]
-        self.panels = group_panels(self.lines, guests, self.rows)
+        self.crowded = len(self.lines) > CYCLE
+        self.panels = group_panels(self.lines, guests, self.rows, SHARE if self.crowded else CYCLE)
         self.looks = self._assign_looks(outputs)
-        self.height = MANY if len(self.rows) > 1 else ALONE if len(self.panels) == 1 else FEW
+        self.height = ALONE if len(self.panels) == 1 else FEW
+        if len(self.rows) > 1 or len(self.panels) > CYCLE:
+            self.height = MANY
         self.time = self._time_scale()
         self.clock = clock.fit_times(self.time.first, self.time.last)
         self.areas: list[Area] = []
 
     def _assign_looks(self, outputs: Sequence[str]) -> dict[str, str]:
-        """Return the classes of everything that is shown."""
+        """Return the classes of everything that is shown.
+
+        Colours are different in the whole chart, or, where there are too few, in every panel.
+        """
         few = find_sparse(self.lines, self.rows)
+        places = {name: place for place, name in enumerate(outputs)}
+        if self.crowded:
+            places |= {name: k for panel in self.panels for k, name in enumerate(panel.names)}
         looks = {}
-        for place, name in enumerate(outputs):
+        for name, place in places.items():
             form = "dots " if name in few else "line " if name in self.lines else ""
             looks[name] = f"{form}s{place % CYCLE}"
         return looks | {n: "line guest" for panel in self.panels for n in panel.guests}
@@ -125,7 +136,8 @@ class Chart:
 
     def svg(self, title: str, keys: int) -> str:
         """Return the picture; `keys` is how many there are, shown or not."""
-        named = {n: self.looks[n] for n in self.looks if n not in self.strips}
+        shared = {} if self.crowded else self.looks
+        named = {name: look for name, look in shared.items() if name not in self.strips}
         head, high = draw_legend(named, MARGIN, WIDTH - 2 * MARGIN, MARGIN + 38)
         at = MARGIN + 32 + high
         blocks: list[str] = []
@@ -159,6 +171,11 @@ class Chart:
         """Draw the panels and strips of one key, from `at` down; return also where the next is."""
         parts: list[str] = []
         for panel in self.panels:
+            if self.crowded:
+                named = {name: self.looks[name] for name in [*panel.names, *panel.guests]}
+                legend, high = draw_legend(named, self.time.left, self.time.width, at + 8)
+                parts += legend
+                at += high
             area = Area(at, self.height)
             self.areas.append(area)
             parts += draw_panel(panel, row, self.time, area, self.looks)

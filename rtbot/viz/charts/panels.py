@@ -55,15 +55,16 @@ class Panel:
 
 
 def group_panels(
-    names: Iterable[str], guests: Iterable[str], rows: list[Mapping[str, ChartSeries]]
+    names: Iterable[str], guests: Iterable[str], rows: list[Mapping[str, ChartSeries]], most: int
 ) -> list[Panel]:
     """Put names into panels so that in every row of the chart each of them can be read.
 
-    An input that shares a scale with no output is left out.
+    At most so many names share a panel. An input that shares a scale with no output is left out.
     """
     panels: list[Panel] = []
     for name in names:
-        home = next((p for p in panels if _can_share(p.names, name, rows)), None)
+        free = (panel for panel in panels if len(panel.names) < most)
+        home = next((panel for panel in free if _can_share(panel.names, name, rows)), None)
         if home is None:
             panels.append(Panel([name]))
         else:
@@ -158,7 +159,7 @@ def draw_strip(
     if series is None:
         return parts
     boolean = series.kind == "boolean"
-    for begin, end, state in find_states(series.buckets, time, 1 if boolean else MIXED):
+    for begin, end, state in find_states(series, time, 1 if boolean else MIXED):
         if boolean and state == 0:
             continue
         wide = max(end - begin, 1.2)

@@ -34,8 +34,8 @@ class BoxPort:
 
     @property
     def kind(self) -> str:
-        """The kind of the type, without the mark of null."""
-        return self.type.rstrip("?")
+        """The kind of the type, without the mark of null and the size of a vector."""
+        return self.type.rstrip("?").partition("[")[0]
 
 
 @dataclass(frozen=True, slots=True)

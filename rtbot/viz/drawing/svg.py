@@ -32,6 +32,7 @@ LIGHT = svg_text.BOX_LIGHT | {
     "boolean": "#b96a0c",
     "text": "#8a52b8",
     "changes": "#b0406a",
+    "vector": "#4f7a28",
 }
 DARK = svg_text.BOX_DARK | {
     "number": "#8fa3ba",
@@ -39,8 +40,9 @@ DARK = svg_text.BOX_DARK | {
     "boolean": "#e0973f",
     "text": "#b98be0",
     "changes": "#e0809f",
+    "vector": "#98bf68",
 }
-KINDS = ("number", "integer", "boolean", "text", "changes")
+KINDS = ("number", "integer", "boolean", "text", "changes", "vector")
 
 _FIXED = f"""
 .rtbot-graph text {{ font-family: {SANS}; }}
