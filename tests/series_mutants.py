@@ -246,6 +246,12 @@ SERIES = [
         ("heaps",),
     ),
     Mutant(
+        "rtbot/numeric/rank_heaps.py::blend_ranked",
+        "abs(error) + abs(product_rest) + abs(change_rest)",
+        "abs(error) * 0.0",
+        ("heaps",),
+    ),
+    Mutant(
         "rtbot/numeric/curves.py::point_between",
         "left, right, part = right, left, whole - part",
         "pass",

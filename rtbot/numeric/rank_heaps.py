@@ -13,9 +13,15 @@ where the word of a key 0 would be. `side` is 1 in the lesser heap, -1 in the gr
 """
 
 from rtbot.numeric.curves import point_between
+from rtbot.numeric.ieee import plain_product, two_sum
 from rtbot.operator import step
 
 BRANCHES = 8
+
+DOUBT = 2.0**-50
+"""Four times what the roundings of a sum of three floats are, as a part of their sizes."""
+LEAST_DOUBT = 2.0**-1000
+"""Far more than products lose that are too small for all their bits."""
 
 
 @step
@@ -146,10 +152,23 @@ def part_ranked(wanted, lesser, greater, values, words, lv, lk, gv, gk, p):
 
 @step
 def blend_ranked(one, other, part):
-    """The number at a part of the way from one value to the next one in order, rounded once."""
+    """The number at a part of the way from one value to the next one in order, rounded once.
+
+    Two floats, `total` and `tail`, are off by less than `doubt`: if both ends of that are rounded
+    to the same number, so is the exact value (Ziv, Fast evaluation of elementary mathematical
+    functions with correctly rounded last bit, 1991). All else goes a longer way.
+    """
+    left, right = float(one), float(other)
     if part == 0.0:
-        return float(one)
-    middle = (float(one) + float(other)) * 0.5
+        return left
+    middle = (left + right) * 0.5
     if part == 0.5 and middle - middle == 0.0:  # a sum that is rounded is halved exactly
         return middle + 0.0
-    return point_between(float(one), float(other), part, 1.0) + 0.0
+    change, change_rest = two_sum(right, -left)
+    product, product_rest = plain_product(change, part)
+    total, error = two_sum(left, product)
+    tail = error + (product_rest + change_rest * part)
+    doubt = (abs(error) + abs(product_rest) + abs(change_rest)) * DOUBT + LEAST_DOUBT
+    if total + (tail - doubt) == total + (tail + doubt):
+        return total + tail + 0.0
+    return point_between(left, right, part, 1.0) + 0.0

@@ -4,6 +4,7 @@ import bisect
 import math
 import random
 from collections import deque
+from fractions import Fraction
 
 import pytest
 
@@ -121,9 +122,34 @@ def test_long_windows_grow_stay_and_shrink(series):
         (2**53, 2**53 + 4, 0.5, 2.0**53 + 2),
         (1.0, math.inf, 0.5, math.inf),
         (-math.inf, math.inf, 0.5, math.nan),
+        (-math.inf, math.inf, 0.25, math.nan),
+        (-1.7e308, 1.7e308, 0.25, -8.5e307),
+        (5e-324, 2.5e-323, 0.25, 1e-323),
     ],
 )
 def test_between_two_values(one, other, part, expected):
     found = blend_ranked(one, other, part)
     assert found == expected or (found != found and expected != expected)
     assert math.copysign(1, found) == math.copysign(1, expected) or found != found
+
+
+def draw_ends(generator):
+    """Two values in order, and a part of the way, in half of the cases close to a tie."""
+    if generator.random() < 0.5:
+        left = 1 + 2.0**-52 * generator.randrange(1, 2**20)
+        right = left + generator.uniform(1, 2)
+        return left, right, 2.0**-53 / (right - left)
+    scale = 2.0 ** generator.choice([-1060, -900, -300, 0, 0, 0, 300, 990, 1020])
+    left, right = sorted(generator.uniform(-1, 1) * scale for _ in range(2))
+    if generator.random() < 0.3:
+        left *= 2.0**-60
+    return left, right, generator.choice([0.25, 0.1, 0.9, generator.random(), 2.0**-53])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_between_two_values_is_rounded_once(seed):
+    generator = random.Random(seed)
+    for _ in range(2_500):
+        left, right, part = draw_ends(generator)
+        exact = Fraction(left) + (Fraction(right) - Fraction(left)) * Fraction(part)
+        assert blend_ranked(left, right, part) == float(exact), (left, right, part)

@@ -207,6 +207,26 @@ def test_a_line_of_many_messages_has_the_same_extent_in_every_column():
         assert drawn.max() >= value.at(values[inside]).max() - 0.1
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "flat"),
+    [
+        (0.1 + 0.2, 0.3, True),
+        (-0.3, -0.1 - 0.2, True),
+        (0.3, 0.3000001, False),
+        (10**13, 10**13 + 1, False),
+        (7.0, 7.0, True),
+        (0.0, 0.0, True),
+    ],
+)
+def test_what_differs_by_rounding_alone_is_flat(low, high, flat):
+    low, high = sorted([float(low), float(high)])
+    scale = ValueScale.around(low, high, 0.0, 100.0)
+    assert (abs(scale.one(low) - scale.one(high)) < 0.1) == flat
+    labels = [text for _, text in scale.ticks()]
+    assert len(labels) == len({*labels})
+    assert not flat or max(map(len, labels)) <= 6
+
+
 def test_dots_are_a_point_per_message():
     rows = [(0, 0), (50, 10), (50, 2), (100, math.nan), (100, 5)]
     assert draw_dots(series(rows).buckets, *SCALES) == "M0 10h0M50 0h0M50 8h0M100 5h0"
@@ -217,19 +237,20 @@ def test_dots_are_a_point_per_message():
     [
         ([(0, 1), (50, 0), (100, 1)], [(0, 50, 1), (50, 100, 0), (100, 100, 1)]),
         ([(0, 1), (50, 1), (100, 1)], [(0, 100, 1)]),
-        ([(10, 1), (20, math.nan), (50, 1), (60, 0)], [(10, 10, 1), (50, 60, 1), (60, 60, 0)]),
-        ([(50, 1)], [(50, 50, 1)]),
+        ([(10, 1), (20, math.nan), (50, 1), (60, 0)], [(10, 10, 1), (50, 60, 1), (60, 100, 0)]),
+        ([(50, 1)], [(50, 100, 1)]),
+        ([(40, 0), (50, 1), (60, math.nan)], [(40, 50, 0), (50, 50, 1)]),
         ([(50, math.nan)], []),
     ],
 )
 def test_a_state_holds_until_the_next_message(rows, spans):
-    assert list(find_states(series(rows).buckets, SCALES[0])) == spans
+    assert list(find_states(series(rows), SCALES[0])) == spans
 
 
 def test_states_that_change_within_a_column_are_mixed():
     rows = [(0, 0), (10_000, 0), (10_001, 1), (10_002, 0), (99_999, 0)]
     time = TimeScale(0, 99_999, 0.0, 100.0)
-    shown = [state for *_, state in find_states(series(rows).buckets, time)]
+    shown = [state for *_, state in find_states(series(rows), time)]
     assert shown == [0, MIXED, 0]
 
 

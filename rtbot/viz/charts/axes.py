@@ -217,6 +217,10 @@ class TimeScale:
         return float(self.at(np.array([time], np.int64))[0])
 
 
+ROUNDING = 2.0**-43
+"""The share of a value that sums and differences of a few floats may be off."""
+
+
 @dataclass(frozen=True, slots=True)
 class ValueScale:
     """From values to places: `high` at `top`, `low` at the bottom of `height`."""
@@ -242,8 +246,12 @@ class ValueScale:
 
     @staticmethod
     def around(low: float, high: float, top: float, height: float) -> ValueScale:
-        """Return the scale that has a little room above and below what it shows."""
-        room = high / 2 - low / 2
-        pad = 0.1 * room if room > TINY else abs(high) * 0.05 or 1.0
+        """Return the scale that has a little room above and below what it shows.
+
+        What differs by rounding alone is one value, but for integers that differ by as little.
+        """
+        room, size = high / 2 - low / 2, max(abs(low), abs(high))
+        noise = size * ROUNDING if size < 1 / ROUNDING else 0.0
+        pad = 0.1 * room if room > max(TINY, noise) else size * 0.05 or 1.0
         limit = np.finfo(np.float64).max
         return ValueScale(max(low - pad, -limit), min(high + pad, limit), top, height)

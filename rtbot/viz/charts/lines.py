@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rtbot.viz.charts.axes import TimeScale, ValueScale
-    from rtbot.viz.charts.downsample import ChartBuckets
+    from rtbot.viz.charts.downsample import ChartBuckets, ChartSeries
 
 MIXED = -1
 """The state of a bucket in which there were several."""
@@ -79,14 +80,21 @@ def draw_dots(buckets: ChartBuckets, time: TimeScale, value: ValueScale) -> str:
 
 
 def find_states(
-    buckets: ChartBuckets, time: TimeScale, mixed: int = MIXED
+    series: ChartSeries, time: TimeScale, mixed: int = MIXED
 ) -> Iterator[tuple[float, float, int]]:
     """Yield (from, to, state): a state holds until the next message, if that is drawable.
+
+    The last one holds to the right end of the scale.
 
     `mixed` means several states in one column of the picture.
     """
     start, until, state = 0.0, 0.0, None
-    for begin, end, piece in _split_states(merge_columns(buckets, time.at), time, mixed):
+    shown = merge_columns(series.buckets, time.at)
+    pieces = _split_states(shown, time, mixed)
+    if len(shown) and shown.last_run[-1] == series.runs:
+        right = (time.one(int(shown.last_time[-1])), time.left + time.width, int(shown.last[-1]))
+        pieces = chain(pieces, [right])
+    for begin, end, piece in pieces:
         if piece != state or begin > until:
             if state is not None:
                 yield start, until, state

@@ -159,7 +159,7 @@ def draw_strip(
     if series is None:
         return parts
     boolean = series.kind == "boolean"
-    for begin, end, state in find_states(series.buckets, time, 1 if boolean else MIXED):
+    for begin, end, state in find_states(series, time, 1 if boolean else MIXED):
         if boolean and state == 0:
             continue
         wide = max(end - begin, 1.2)

@@ -192,7 +192,7 @@ def draw_sparkline(series: ChartSeries, ends: tuple[int, int], size: tuple[float
         high = STRIP
         bars = [
             format_element("rect", x=begin, y=0, width=max(end - begin, 1.0), height=high)
-            for begin, end, state in find_states(series.buckets, time, 1)
+            for begin, end, state in find_states(series, time, 1)
             if state
         ]
         bed = format_element("rect", width=wide_, height=high, fill="#808080", fill_opacity=0.15)
