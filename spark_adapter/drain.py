@@ -51,7 +51,8 @@ def state_of(
     returns the others.
     """
     given = RunOptions.of(options)
-    given.refuse(("watermark", "initial_state", "partitions"), "run_graph")
+    others = ("watermark", "initial_state", "partitions", "strategy", "observe", "finish")
+    given.refuse(others, "run_graph")
     loaded = load_for_spark(graph, given.params)
     rows = read_frames(data, loaded, make_request(key, time, given.inputs))
     return _run_by_shard(rows, loaded, given, states=True)

@@ -44,10 +44,13 @@ class LocalStateCache:
         if self.folder is None:
             return
         name = digest_state(state)
-        with suppress(OSError):
+        part = self.folder / f"{name}.{os.getpid()}"
+        try:
             self.folder.mkdir(exist_ok=True)
-            part = self.folder / f"{name}.{os.getpid()}"
             part.write_bytes(state)
             part.replace(self.folder / name)
             if instead_of not in (None, name):
                 (self.folder / str(instead_of)).unlink(missing_ok=True)
+        except OSError:  # such as a full disk, where what was begun would stay
+            with suppress(OSError):
+                part.unlink(missing_ok=True)

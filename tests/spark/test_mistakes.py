@@ -9,7 +9,7 @@ from rtbot.core.errors import CheckpointError, DataError, GraphError
 pytest.importorskip("pyspark")
 
 from pyspark.errors import PythonException
-from pyspark.sql import functions
+from pyspark.sql import Observation, functions
 
 import spark_adapter
 from spark_adapter import register, run_graph, state_of
@@ -201,6 +201,16 @@ BEFORE_ANY_JOB = {
         lambda f: run_graph(f, MEAN, initial_state=f),
         TypeError,
         "initial_state goes with a stream only",
+    ),
+    "counters of a state": (
+        lambda f: state_of(f, MEAN, observe=Observation("counts")),
+        TypeError,
+        "observe goes with run_graph only",
+    ),
+    "a strategy of a state": (
+        lambda f: state_of(f, MEAN, strategy="groups"),
+        TypeError,
+        "strategy goes with run_graph only",
     ),
     "a DataFrame too few": (
         lambda f: run_graph({"n": f}, SUM),

@@ -1,7 +1,9 @@
 """A stream without Spark: micro-batches cut anywhere, the state saved and read again at each."""
 
 import dataclasses
+import errno
 import random
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -493,6 +495,22 @@ def test_the_guard_refuses_another_graph_before_any_bucket_is_touched():
         asked(text, shard_state.ShardLayout(4), later)
     with pytest.raises(CheckpointError, match="not of a stream of rtbot"):
         asked(text, shard_state.ShardLayout(4), ("[1]",))
+
+
+def test_a_full_disk_keeps_no_part_of_a_state(tmp_path, monkeypatch):
+    _, state = saved(GRAPHS["one output"])
+    kept, write = state_cache.LocalStateCache(tmp_path / "states"), Path.write_bytes
+
+    def fill(path, content):
+        write(path, content[:10])
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+    kept.put(state, None)
+    assert list((tmp_path / "states").iterdir()) == []
+    monkeypatch.undo()
+    kept.put(state, None)
+    assert kept.get(shard_state.digest_state(state)) == state
 
 
 def test_states_on_a_shelf_are_found_by_what_is_in_them(tmp_path):

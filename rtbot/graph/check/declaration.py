@@ -75,6 +75,7 @@ class _Checker:
         self.cls = cls
         self.problems = Problems()
         self.places = ClassSource(cls)
+        self.varies = "variant" in vars(cls)  # it may leave windows of time to another class
 
     def add(self, name: str, message: str, hint: str = "") -> None:
         """Note a problem of an attribute of the class, "" for the class."""
@@ -178,8 +179,7 @@ class _Checker:
                     hint = hint_known_names(STATE_KINDS)
                     self.add(name, f"{kind!r} is not a kind of state", hint)
             size = item.size if isinstance(item, Ring | Cells | Kept) else 1
-            varies = "variant" in vars(self.cls)  # it may leave windows of time to another class
-            spans = isinstance(item, Ring) or (varies and isinstance(item, Cells))
+            spans = isinstance(item, Ring) or (self.varies and isinstance(item, Cells))
             sizes = (Integer, WindowLength) if spans else (Integer,)
             if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), sizes):
                 hint = f"add {size} = Integer(minimum=1)"
@@ -217,7 +217,7 @@ class _Checker:
     def ring(self, name: str, ring: Ring) -> None:
         if ring.port not in self.cls.inputs:
             self.add(name, f"{ring.port!r} is not an input port", hint_known_names(self.cls.inputs))
-        if isinstance(self.cls.parameters.get(ring.size), WindowLength):
+        if isinstance(self.cls.parameters.get(ring.size), WindowLength) and not self.varies:
             self.window(name)
         if ring.of not in ("value", "time"):
             self.add(name, f"a ring is of value or of time, not of {ring.of!r}")
