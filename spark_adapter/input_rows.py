@@ -180,7 +180,9 @@ def _find_source(frame: DataFrame, one: Input, columns: ColumnNames, default: st
         full = f"{one.name}.{field.name}"
         bare = full if full in frame.columns or kind == VECTOR else field.name
         found[field.name] = renamed.get(field.name, bare)
-    if given is None and (renamed or not {*frame.columns}.isdisjoint(found.values())):
+    there = [name in frame.columns for name in found.values()]
+    structs = kind != VECTOR and not all(there) and default in frame.columns
+    if given is None and (renamed or (any(there) and not structs)):
         for field in one.type.fields:
             _require_column(frame, found[field.name], what, ACCEPTED[field.type.kind])
         return tuple(found.values())

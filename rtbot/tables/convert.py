@@ -175,7 +175,8 @@ def _read_records(form: LazyTable, spec: TableSpec) -> RecordRows:
 
 def find_records(form: LazyTable, spec: TableSpec) -> str | None:
     """Return the name of a column of whole messages, `value` or that of the input, or None."""
-    if spec.value is None and any(name_field(form, f.name, spec) in form for f in spec.fields):
+    there = [name_field(form, field.name, spec) in form for field in spec.fields]
+    if spec.value is None and any(there) and (all(there) or spec.name not in form):
         return None
     names: tuple[str, ...] = (spec.name,) if spec.sparse else ("value", spec.name)
     if spec.value is not None:

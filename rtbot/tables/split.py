@@ -73,8 +73,8 @@ def _name_columns(spec: TableSpec, form: LazyTable) -> list[str]:
     if not spec.fields:
         return [spec.value or spec.name]
     names = [name_field(form, one.name, spec) for one in spec.fields]
-    whole = spec.value or spec.name
-    if (spec.kind == VECTOR or whole in form) and (spec.value or not {*names} & {*form}):
+    whole, there = spec.value or spec.name, {*names} & {*form}
+    if spec.value or (not there if spec.kind == VECTOR else whole in form and there < {*names}):
         return [whole]
     return names
 

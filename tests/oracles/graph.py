@@ -82,6 +82,10 @@ class Evaluation:
         streams = {
             port: self._fitting(operator, port, ref) for port, ref in wiring(operator, spec).items()
         }
+        for port, declared in operator.inputs.items():
+            if declared.within and port not in streams:
+                vector = streams[declared.within]
+                streams |= {declared.within: element(vector, 0), port: element(vector, 1)}
         roles = (
             oracle.roles(list(streams), **values)
             if oracle.roles

@@ -65,12 +65,16 @@ def moving_sum(rows, window, partial):
 
 @oracle("TopK", ports=True)
 def top_k(rows, k, score_index, descending):
+    def score(row):
+        singles = [value if isinstance(value, list) else [value] for value in row]
+        return [one for values in singles for one in values][score_index]
+
     for number, (time, _) in enumerate(rows, 1):
         newest_first = [tuple(values.values()) for _, values in reversed(rows[:number])]
-        numbers = [row for row in newest_first if row[score_index] == row[score_index]]
-        rest = [row for row in newest_first if row[score_index] != row[score_index]]
+        numbers = [row for row in newest_first if score(row) == score(row)]
+        rest = [row for row in newest_first if score(row) != score(row)]
         sign = -1 if descending else 1
-        ranked = sorted(numbers, key=lambda row: sign * row[score_index]) + rest
+        ranked = sorted(numbers, key=lambda row: sign * score(row)) + rest
         for row in ranked[:k]:
             yield time, row
 

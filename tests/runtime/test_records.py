@@ -209,6 +209,18 @@ def test_one_table_of_all_inputs_has_structs(graph, digest):
         assert session.account()["inputs"]["quote"]["lost"] == {}
 
 
+def test_a_column_of_records_is_taken_before_columns_that_only_some_fields_name():
+    graph = rtbot.load("""
+inputs: {q: "record{bid: number, ask: number}", ask: number}
+operators: {mid: (q.bid + q.ask) / 2}
+outputs: [mid, ask]
+""")
+    table = {"t": [1], "q": [{"bid": 1.0, "ask": 3.0}], "ask": [9.0]}
+    for data in (table, pa.table(table), {"q": table, "ask": {"t": [1], "value": [9.0]}}):
+        found = graph.run(data)
+        assert (found["mid"]["value"].tolist(), found["ask"]["value"].tolist()) == ([2.0], [9.0])
+
+
 def test_a_field_of_a_struct_is_a_column_with_a_point(tmp_path):
     parquet.write_table(pa.table({"t": [1, 2], "q": [{"bid": 1.5}, None]}), tmp_path / "q.parquet")
     graph = rtbot.load("inputs: {a: number}\noutputs: [a]")
