@@ -409,6 +409,12 @@ MISTAKES = [
         "1 value, 2 are",
         "o1, o1_on",
     ),
+    (
+        PORTS + 'i2 = In("number", within="i9")\nformula = "i1 + i2"',
+        "i2 = In",
+        "within is 'i9', not another port",
+        'within="i1"',
+    ),
     (DUE + "sets_time = False\n" + CLOSE + OPEN, "def close", "of its own", "sets_time"),
     (DUE + 'frontier = Scalar("integer", 0)\n' + CLOSE + OPEN, "frontier", "no frontier", "leave"),
     (
