@@ -241,13 +241,13 @@ SERIES = [
     ),
     Mutant(
         "rtbot/numeric/rank_heaps.py::blend_ranked",
-        "part == 0.5 and middle - middle == 0.0",
-        "part == 0.5",
+        "part == 0.5 * whole and middle - middle == 0.0",
+        "part == 0.5 * whole",
         ("heaps",),
     ),
     Mutant(
         "rtbot/numeric/rank_heaps.py::blend_ranked",
-        "abs(error) + abs(product_rest) + abs(change_rest)",
+        "abs(error) + abs(product_rest) + abs(change_rest) + abs(more)",
         "abs(error) * 0.0",
         ("heaps",),
     ),

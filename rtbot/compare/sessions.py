@@ -114,7 +114,8 @@ def _describe_disorder(name: str, table: Table, key: Sequence[str]) -> str:
     for time, *site in zip(times, *(table[column].tolist() for column in key), strict=True):
         before = latest.setdefault(tuple(site), time)
         if time < before:
-            return f"{name} has a message at t={time} after one at t={before}; times have to ascend"
+            late = f"{name} has a message at t={time} after one at t={before}"
+            return f"{late}: the times that a step returns have to ascend"
         latest[tuple(site)] = time
     return f"a result of {name} is not in the order of key and time"
 

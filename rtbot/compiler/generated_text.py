@@ -61,6 +61,20 @@ def format_kind_check(name: str, kind: str, declared: str) -> list[str]:
     return [f"{name} = {text}  # {declared}: {kind}"]
 
 
+def format_list_check(prefix: str, declared: str) -> list[str]:
+    """Return lines that fail if a step has returned counts that its list does not have.
+
+    A list has room for one entry more than before; beyond it are those of other keys.
+    """
+    dropped, left, before = (f"{prefix}_{part}" for part in ("dropped", "count", "before"))
+    text = f"it leaves entries of {declared} that are not there"
+    return [
+        f"if {dropped} < 0 or {left} < 0 or {dropped} > {before} + 1 - {left}:",
+        f"    raise ValueError({text!r})  # of {left}",
+        f"{before} = {left}",
+    ]
+
+
 def format_store(kind: str, place: str, text: str, arrays: tuple[str, str] = ("F", "I")) -> str:
     """Return text that writes a word of the state; booleans are stored as 0 and 1."""
     numbers, integers = arrays

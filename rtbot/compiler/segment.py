@@ -8,6 +8,7 @@ node to a fragment, `Segment.add` assembles them, and `rtbot.compiler.loop_code`
 
 from __future__ import annotations
 
+import itertools
 import keyword
 import re
 from collections.abc import Callable
@@ -97,15 +98,17 @@ class Segment:
 
     # ---- names, conditions and the header
 
-    def make_name(self, name: str) -> str:
-        """Return a name for generated text that nothing else has."""
+    def make_name(self, name: str, parts: Iterable[str] = ()) -> str:
+        """Return a name for generated text that nothing else has, nor any of `NAME_PART`."""
         name = re.sub(r"\W", "_", name)
         if keyword.iskeyword(name) or name in RESERVED or OWN_NAME.fullmatch(name) or not name:
             name += "_"
-        candidate, number = name, 2
-        while candidate in self.taken:
-            candidate, number = f"{name}_{number}", number + 1
-        self.taken.add(candidate)
+        for number in itertools.count(1):
+            candidate = name if number == 1 else f"{name}_{number}"
+            wanted = {candidate, *(f"{candidate}_{part}" for part in parts)}
+            if not wanted & self.taken:
+                break
+        self.taken |= wanted
         return candidate
 
     def join_conditions(self, many: Iterable[Conditions]) -> Conditions:

@@ -11,6 +11,7 @@ from rtbot.compiler.generated_text import (
     Conditions,
     format_constant,
     format_kind_check,
+    format_list_check,
     format_load,
     format_store,
     indent_lines,
@@ -26,6 +27,7 @@ from rtbot.compiler.step_signature import (
 )
 from rtbot.compiler.window_code import (
     POOL,
+    SPAN_PARTS,
     WindowText,
     write_ring,
     write_span,
@@ -60,7 +62,7 @@ class StepCall:
     it returns, `scalars` those of them that are scalars, by name. `undo` takes the row out of the
     windows again, so that `lines` may put it in a second time. `load` and `store` are around the
     rows of a key; `functions` are what is called, with their names. `active` are the flags under
-    which the call is made. `checks` are of the scalars that a user's step returns. `due` is the
+    which the call is made. `checks` are of the state that a user's step returns. `due` is the
     local of that state, and `closing` the call at that time, of a node that has a `close`. Of one
     that keeps rows, `results` are what the step returns in the place of outputs, `keep` the lines
     that keep a row, `kept` the texts of a kept row's ports.
@@ -276,13 +278,18 @@ class StepCall:
 
     def _bind_span(self, item: Span) -> dict[str, str]:
         kinds = {part: find_state_kind(self.node, kind) for part, kind in item.fields.items()}
-        prefix = self.segment.make_name(f"{self.node.id}_{item.name}")
+        prefix = self.segment.make_name(f"{self.node.id}_{item.name}", SPAN_PARTS)
         index = self.segment.layout.add_span(self.share, f"{self.node.id}.{item.name}", kinds)
         load, store = write_span(self.segment, index, prefix)
         self.load += load
         self.store += store
         self.targets += [f"{prefix}_dropped", f"{prefix}_count"]
         self.after.append(f"{prefix}_first += {prefix}_dropped")
+        if is_user_defined(find_step(self.node)):
+            self.load.append(f"{prefix}_before = {prefix}_count")
+            for part in ("dropped", "count"):
+                self.checks += self.check_kind(f"{prefix}_{part}", "integer", f"{item.name}_{part}")
+            self.checks += format_list_check(prefix, item.name)
         known = {f"{item.name}_count": f"{prefix}_count"}
         for place, (part, kind) in enumerate(kinds.items()):
             known[f"{item.name}_{part}"] = POOL[kind != "number"]

@@ -28,10 +28,12 @@ _BEYOND = "it returns an integer beyond 64 bits"
 _CHECKED = "rtbot.ieee has `add_checked` and others, which say whether a result fits"
 _OTHER_TYPE = "it returns a value of another type than is declared"
 _KEEP = "what it keeps from row to row is state: a Scalar, Ring, Cells, Span or Space"
+_ENTRIES = "return how many are dropped in front, and how many are left, the new one among them"
 _STORED = re.compile(
-    r"\s*(?:\w+(?:\[[^=]*\])? = (\w+)(?: if .*)?|(\w+) = \(?\2 \| .*  # (?P<declared>.*))"
+    r"\s*(?:\w+(?:\[[^=]*\])? = (\w+)(?: if .*)?|(\w+) = \(?\2 \| .*  # (?P<declared>.*)"
+    r"|raise .*  # of (?P<refused>\w+))"
 )
-"""A line that stores a local, or checks its kind (`rtbot.compiler.generated_text`)."""
+"""A line that stores a local, checks its kind or refuses it (`rtbot.compiler.generated_text`)."""
 _MEANINGS = {
     "NRT required": ("it makes a list, a text or an array", _KEEP),
     "wrong tuple length": ("it returns more or fewer values than are declared", ""),
@@ -40,6 +42,7 @@ _MEANINGS = {
     "Cannot unify": ("", "a name has one type in the whole step"),
     "invalid type for format": (_OTHER_TYPE, ""),
     "got None": (_OTHER_TYPE, ""),
+    "that are not there": ("", _ENTRIES),
     "invalid value for format": (_BEYOND, _CHECKED),
     "too large to convert to C": (_BEYOND, _CHECKED),
 }
@@ -149,7 +152,7 @@ def _find_in_text(lines: list[str], number: int, plan: Plan) -> Iterator[tuple[s
     stored = _STORED.fullmatch(lines[number - 1])
     if stored is None or start is None:
         return
-    call = re.compile(rf"\b{stored[1] or stored[2]}\b[^=]*= .*?(\w+)\(")
+    call = re.compile(rf"\b{stored[1] or stored[2] or stored['refused']}\b[^=]*= .*?(\w+)\(")
     makers = (call.search(lines[k - 1]) for k in range(number - 1, start, -1))
     given = [found[1] for found in makers if found and found[1] in plan.origins]
     for name in sorted(given, key=lambda name: name.endswith("close")):

@@ -23,6 +23,12 @@ TABLE = ("spans", "spans")
 """The array of the words of all lists."""
 
 
+RING_PARTS = ("place", "count", "position", "evicts", "leaving")
+SPAN_PARTS = ("first", "count", "capacity", "dropped", "before")
+TIME_PARTS = (*SPAN_PARTS, "full", "old", "left", "evicts", "leaving")
+"""What the locals of a ring, a list and a window of time have behind their common name."""
+
+
 @dataclass
 class WindowText:
     """The names that a step has for the parts of a window, and lines.
@@ -48,7 +54,7 @@ def write_ring(
     layout = segment.layout
     assert share.window is not None, "the share of a ring"
     size = share.window[2]
-    prefix = segment.make_name(_name_window(entering))
+    prefix = segment.make_name(_name_window(entering), RING_PARTS)
     limit = segment.add_local("integer", layout.put("integer", size), f"{prefix}_size")
     offset = segment.add_local(
         "integer", layout.add_array(share, state, (kind, size)), f"{prefix}_offset"
@@ -92,7 +98,7 @@ def write_time_window(
     layout = segment.layout
     assert share.window is not None, "the share of a window"
     _, holds, length = share.window
-    prefix = segment.make_name(_name_window(entering))
+    prefix = segment.make_name(_name_window(entering), TIME_PARTS)
     span = segment.add_local("integer", layout.put("integer", int(length)), f"{prefix}_length")
     kinds = {"time": "integer"} | ({} if holds == "time" else {"value": kind})
     index = layout.add_span(share, state, kinds)

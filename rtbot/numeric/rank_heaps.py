@@ -12,14 +12,19 @@ number of values.
 where the word of a key 0 would be. `side` is 1 in the lesser heap, -1 in the greater one.
 """
 
+import math
+
 from rtbot.numeric.curves import point_between
 from rtbot.numeric.ieee import plain_product, two_sum
 from rtbot.operator import step
 
 BRANCHES = 8
 
+DECIMALS = 10**9
+"""Shares with up to nine decimals are exact, which leaves room for 2**33 values."""
+
 DOUBT = 2.0**-50
-"""Four times what the roundings of a sum of three floats are, as a part of their sizes."""
+"""Four times what the roundings of a sum of four floats are, as a part of their sizes."""
 LEAST_DOUBT = 2.0**-1000
 """Far more than products lose that are too small for all their bits."""
 
@@ -151,8 +156,24 @@ def part_ranked(wanted, lesser, greater, values, words, lv, lk, gv, gk, p):
 
 
 @step
-def blend_ranked(one, other, part):
-    """The number at a part of the way from one value to the next one in order, rounded once.
+def find_place(count, q):
+    """(place, part, whole): the quantile is part / whole behind that place of the order, from 0.
+
+    That is (count - 1) * q: of q as it is written if it has nine decimals at most, else as a float.
+    """
+    units = math.floor(q * DECIMALS + 0.5)
+    if units / DECIMALS == q:
+        steps = (count - 1) * units
+        place = steps // DECIMALS
+        return place, float(steps - place * DECIMALS), float(DECIMALS)
+    exact = (count - 1) * q
+    place = math.floor(exact)
+    return place, exact - place, 1.0
+
+
+@step
+def blend_ranked(one, other, part, whole):
+    """The number at part / whole of the way from one value to the next in order, rounded once.
 
     Two floats, `total` and `tail`, are off by less than `doubt`: if both ends of that are rounded
     to the same number, so is the exact value (Ziv, Fast evaluation of elementary mathematical
@@ -162,13 +183,18 @@ def blend_ranked(one, other, part):
     if part == 0.0:
         return left
     middle = (left + right) * 0.5
-    if part == 0.5 and middle - middle == 0.0:  # a sum that is rounded is halved exactly
+    if part == 0.5 * whole and middle - middle == 0.0:  # a sum that is rounded is halved exactly
         return middle + 0.0
+    share = part / whole
+    back, back_rest = plain_product(share, whole)
+    share_rest = ((part - back) - back_rest) / whole
     change, change_rest = two_sum(right, -left)
-    product, product_rest = plain_product(change, part)
+    product, product_rest = plain_product(change, share)
+    more = change * share_rest
     total, error = two_sum(left, product)
-    tail = error + (product_rest + change_rest * part)
-    doubt = (abs(error) + abs(product_rest) + abs(change_rest)) * DOUBT + LEAST_DOUBT
+    tail = error + (product_rest + (change_rest * share + more))
+    sizes = abs(error) + abs(product_rest) + abs(change_rest) + abs(more)
+    doubt = sizes * DOUBT + LEAST_DOUBT
     if total + (tail - doubt) == total + (tail + doubt):
         return total + tail + 0.0
-    return point_between(left, right, part, 1.0) + 0.0
+    return point_between(left, right, part, whole) + 0.0

@@ -91,14 +91,13 @@ def add_exactly(x, high, low):
 
 
 @step
-def hop_on(
-    i1, time, window, hop, offset, how, due, until, panes_count, panes_time, panes_time_first,
+def enter_pane(
+    i1, time, window, hop, offset, due, until, panes_count, panes_time, panes_time_first,
     panes_messages_first, panes_drops_first, panes_high, panes_high_first, panes_low_first,
     panes_oldest, panes_oldest_first, panes_newest_first, panes_least_first, panes_greatest_first,
-    drops_count, drops_value, drops_value_first,
 ):  # fmt: skip
-    """The step of HoppingAggregate for numbers."""
-    code, is_new = SILENT, time >= until
+    """(code, due, until, pane): the pane that has a value now, -1 if no window takes it."""
+    code, is_new, pane = SILENT, time >= until, -1
     if is_new:
         code, due, until = find_end(time, window, hop, offset, due)
     if until != NEVER:
@@ -107,17 +106,33 @@ def hop_on(
             panes_drops_first, panes_high, panes_high_first, panes_low_first, panes_oldest,
             panes_oldest_first, panes_newest_first, panes_least_first, panes_greatest_first,
         )  # fmt: skip
-        panes_count = pane + 1
-        if how & SUMS != 0:
-            high, low = panes_high_first + pane, panes_low_first + pane
-            panes_high[high], panes_high[low], rest = add_exactly(
-                i1, panes_high[high], panes_high[low]
-            )
-            if rest != 0.0:
-                drops_value[drops_value_first + drops_count] = rest
-                drops_count += 1
-                panes_time[panes_drops_first + pane] += 1
-    return code, due, until, 0, panes_count, 0, drops_count
+    return code, due, until, pane
+
+
+@step
+def hop_on(
+    i1, time, window, hop, offset, how, due, until, panes_count, panes_time, panes_time_first,
+    panes_messages_first, panes_drops_first, panes_high, panes_high_first, panes_low_first,
+    panes_oldest, panes_oldest_first, panes_newest_first, panes_least_first, panes_greatest_first,
+    drops_count, drops_value, drops_value_first,
+):  # fmt: skip
+    """The step of HoppingAggregate for numbers."""
+    code, due, until, pane = enter_pane(
+        i1, time, window, hop, offset, due, until, panes_count, panes_time, panes_time_first,
+        panes_messages_first, panes_drops_first, panes_high, panes_high_first, panes_low_first,
+        panes_oldest, panes_oldest_first, panes_newest_first, panes_least_first,
+        panes_greatest_first,
+    )  # fmt: skip
+    if pane >= 0 and how & SUMS != 0:
+        high, low = panes_high_first + pane, panes_low_first + pane
+        panes_high[high], panes_high[low], rest = add_exactly(
+            i1, panes_high[high], panes_high[low]
+        )
+        if rest != 0.0:
+            drops_value[drops_value_first + drops_count] = rest
+            drops_count += 1
+            panes_time[panes_drops_first + pane] += 1
+    return code, due, until, 0, max(panes_count, pane + 1), 0, drops_count
 
 
 @step
@@ -128,23 +143,19 @@ def hop_on_integer(
     drops_count,
 ):  # fmt: skip
     """The step of HoppingAggregate for integers, of which nothing drops."""
-    code, is_new = SILENT, time >= until
-    if is_new:
-        code, due, until = find_end(time, window, hop, offset, due)
-    if until != NEVER:
-        pane = note_in_pane(
-            time, i1, is_new, panes_count, panes_time, panes_time_first, panes_messages_first,
-            panes_drops_first, panes_high, panes_high_first, panes_low_first, panes_oldest,
-            panes_oldest_first, panes_newest_first, panes_least_first, panes_greatest_first,
-        )  # fmt: skip
-        panes_count = pane + 1
-        if how & SUMS != 0:
-            high, low = panes_high_first + pane, panes_low_first + pane
-            upper, lower = split_integer(i1)
-            total, rest, _ = add_exactly(upper, panes_high[high], panes_high[low])
-            total, rest, _ = add_exactly(lower, total, rest)
-            panes_high[high], panes_high[low] = two_sum(total, rest)
-    return code, due, until, 0, panes_count, 0, drops_count
+    code, due, until, pane = enter_pane(
+        i1, time, window, hop, offset, due, until, panes_count, panes_time, panes_time_first,
+        panes_messages_first, panes_drops_first, panes_high, panes_high_first, panes_low_first,
+        panes_oldest, panes_oldest_first, panes_newest_first, panes_least_first,
+        panes_greatest_first,
+    )  # fmt: skip
+    if pane >= 0 and how & SUMS != 0:
+        high, low = panes_high_first + pane, panes_low_first + pane
+        upper, lower = split_integer(i1)
+        total, rest, _ = add_exactly(upper, panes_high[high], panes_high[low])
+        total, rest, _ = add_exactly(lower, total, rest)
+        panes_high[high], panes_high[low] = two_sum(total, rest)
+    return code, due, until, 0, max(panes_count, pane + 1), 0, drops_count
 
 
 @step

@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rtbot.numeric.rank_heaps import add_ranked, blend_ranked, part_ranked, remove_ranked
+from rtbot.numeric.rank_heaps import (
+    add_ranked,
+    blend_ranked,
+    find_place,
+    part_ranked,
+    remove_ranked,
+)
 from rtbot.operator import (
     EMIT,
     SILENT,
@@ -45,15 +51,14 @@ def replace_ranked(
             value + 0, key, node, lesser, greater, values, words, lv, lk, gv, gk, p
         )  # fmt: skip
     count = lesser + greater
-    exact = (count - 1) * q
-    place = math.floor(exact)
+    place, part, whole = find_place(count, q)
     lesser, greater = part_ranked(
         min(place + 1, count), lesser, greater, values, words, lv, lk, gv, gk, p
     )  # fmt: skip
     result = math.nan
     if count == held:
         one, other = values[lv + 1], values[(gv if greater > 0 else lv) + 1]
-        result = blend_ranked(one, other, exact - place)
+        result = blend_ranked(one, other, part, whole)
     return result, lesser, greater
 
 
@@ -66,7 +71,7 @@ def slide_quantile(
 
     Before it is where it belongs, what comes in may be one more among the lesser values.
     """
-    lv, lk, room = heaps_first - 1, words_first - 1, math.floor((window - 1) * q) + 2
+    lv, lk, room = heaps_first - 1, words_first - 1, find_place(window, q)[0] + 2
     p = words_first + window + 1
     result, lesser, greater = replace_ranked(
         q, values_entering, values_position, words[p + values_position] if values_evicts else 0,
@@ -131,8 +136,9 @@ class RollingQuantile(OrderedWindow):
     """The value below which a share `q` of the values in a window is: 0 the least, 1 the greatest.
 
     Of n values in order it is the one at place (n - 1) * q, counted from 0; between two places it
-    is on the line between their values, rounded once. NaN inside gives NaN. A message takes a time
-    that grows with the logarithm of the window.
+    is on the line between their values, rounded once. A `q` of up to nine decimals is exactly what
+    is written. NaN inside gives NaN. A message takes a time that grows with the logarithm of the
+    window.
     """
 
     search_terms = "quantile, percentile, ts_quantile, moving_percentile"

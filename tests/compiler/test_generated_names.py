@@ -6,8 +6,10 @@ import re
 
 import pytest
 
+import rtbot
 from rtbot.compiler import plan
 from rtbot.compiler.segment import RESERVED
+from rtbot.compiler.window_code import RING_PARTS, TIME_PARTS
 from tests import torture
 from tests.generate import Grower
 
@@ -30,6 +32,39 @@ def test_users_may_name_things_as_generated_code_does(part, monkeypatch):
         names = draw_names(number)
         monkeypatch.setattr(Grower, "_fresh", lambda *_, names=names: next(names))
         torture.run_case(f"names/{number}")
+
+
+WINDOWS = {
+    "mean": {"type": "MovingAverage", "window": 3},
+    "median": {"type": "RollingMedian", "window": "3s"},
+    "count": {"type": "MovingKeyCount", "window": "4s"},
+    "peak": {"type": "PeakDetector", "window": "3s"},
+}
+PART = re.compile(rf"\b\w+_(?:{'|'.join((*RING_PARTS, *TIME_PARTS))})\b")
+
+
+def run_windows(name):
+    """The results of windows beside an operator of a name, and the code."""
+    operators = {key: {"in": "price", **one} for key, one in WINDOWS.items()}
+    graph = rtbot.load(
+        {
+            "inputs": {"price": "number"},
+            "operators": operators | {name: "price * 2"},
+            "outputs": [*operators, name],
+            "io": {"unit": "s"},
+        }
+    )
+    values = [1.0, 5.0, 3.0, 4.0, 2.0, 8.0, 7.0, 6.0, 6.0, 1.0]
+    found = graph.run({"price": {"t": [*range(len(values))], "value": values}})
+    return [table["value"].tolist() for table in found.values()], graph.code()
+
+
+def test_no_operator_is_named_like_a_part_of_a_window():
+    expected, code = run_windows("other")
+    names = sorted({*PART.findall(code)})
+    assert {"window_price_place", "window_price_2_full", "count_recent_first"} <= {*names}
+    for name in names:
+        assert run_windows(name)[0] == expected, name
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])

@@ -130,7 +130,7 @@ WRONG = {
     ),
     "times that go back": (
         "values",
-        "times have to ascend",
+        "the times that a step returns have to ascend",
         {},
         """
     sets_time = True

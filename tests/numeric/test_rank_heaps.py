@@ -12,6 +12,7 @@ from rtbot.numeric.rank_heaps import (
     BRANCHES,
     add_ranked,
     blend_ranked,
+    find_place,
     part_ranked,
     remove_ranked,
 )
@@ -128,7 +129,7 @@ def test_long_windows_grow_stay_and_shrink(series):
     ],
 )
 def test_between_two_values(one, other, part, expected):
-    found = blend_ranked(one, other, part)
+    found = blend_ranked(one, other, part, 1.0)
     assert found == expected or (found != found and expected != expected)
     assert math.copysign(1, found) == math.copysign(1, expected) or found != found
 
@@ -143,6 +144,8 @@ def draw_ends(generator):
     left, right = sorted(generator.uniform(-1, 1) * scale for _ in range(2))
     if generator.random() < 0.3:
         left *= 2.0**-60
+    if generator.random() < 0.3:
+        left, right = generator.randint(-9, 9), generator.randint(9, 99)
     return left, right, generator.choice([0.25, 0.1, 0.9, generator.random(), 2.0**-53])
 
 
@@ -151,5 +154,26 @@ def test_between_two_values_is_rounded_once(seed):
     generator = random.Random(seed)
     for _ in range(2_500):
         left, right, part = draw_ends(generator)
-        exact = Fraction(left) + (Fraction(right) - Fraction(left)) * Fraction(part)
-        assert blend_ranked(left, right, part) == float(exact), (left, right, part)
+        whole = generator.choice([1.0, 1.0, 10.0, 1e9])
+        if whole > 1:
+            part = float(generator.randrange(1, int(whole)))
+        exact = Fraction(left) + (Fraction(right) - Fraction(left)) * Fraction(part) / int(whole)
+        assert blend_ranked(left, right, part, whole) == float(exact), (left, right, part, whole)
+
+
+@pytest.mark.parametrize(
+    ("count", "q", "expected"),
+    [
+        (4, 0.9, (2, 700_000_000, 10**9)),
+        (11, 0.1, (1, 0, 10**9)),
+        (11, 0.7, (7, 0, 10**9)),
+        (101, 0.29, (29, 0, 10**9)),
+        (2**24, 0.999999999, (16777214, 983222785, 10**9)),
+        (5, 1.0, (4, 0, 10**9)),
+        (5, 0.0, (0, 0, 10**9)),
+        (4, 1 / 3, (1, 0.0, 1.0)),
+        (3, 1e-300, (0, 2e-300, 1.0)),
+    ],
+)
+def test_a_share_is_as_it_is_written(count, q, expected):
+    assert find_place(count, q) == expected

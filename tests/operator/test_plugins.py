@@ -24,7 +24,7 @@ import statistics
 
 from rtbot.operator import (
     EMIT, NEVER, SILENT, Boolean, Cells, Choice, Example, In, Integer, Number, Numbers, Operator,
-    Out, Ring, Scalar, step,
+    Out, Ring, Scalar, Span, step,
 )
 
 LIMIT = 1e6
@@ -409,6 +409,12 @@ MISTAKES = [
         "1 value, 2 are",
         "o1, o1_on",
     ),
+    (
+        PORTS + 'i2 = In("number", within="i9")\nformula = "i1 + i2"',
+        "i2 = In",
+        "within is 'i9', not another port",
+        'within="i1"',
+    ),
     (DUE + "sets_time = False\n" + CLOSE + OPEN, "def close", "of its own", "sets_time"),
     (DUE + 'frontier = Scalar("integer", 0)\n' + CLOSE + OPEN, "frontier", "no frontier", "leave"),
     (
@@ -618,6 +624,54 @@ def test_a_value_of_another_kind_than_declared_is_told(
     (problem,) = caught.value.problems
     assert problem.code == ("RT172" if compiled else "RT173")
     assert problem.source.strip() == "def step(i1, total):"
+
+
+LIST = """\
+i1 = In("number")
+o1 = Out("integer")
+recent = Span({"time": "integer"})
+
+@step
+def step(time, recent_count, recent_time, recent_time_first):
+    recent_time[recent_time_first + recent_count] = time
+    return recent_count, """
+
+
+@pytest.mark.parametrize("one", [False, True])
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ("0, recent_count + 1", None),
+        ("recent_count, 1", None),
+        ("0, recent_count + 2", "it leaves entries of recent that are not there"),
+        ("1, recent_count + 1", "it leaves entries of recent that are not there"),
+        ("-1, recent_count + 1", "it leaves entries of recent that are not there"),
+        ("0, -1", "it leaves entries of recent that are not there"),
+        ("2**63 - 1, 1", "it leaves entries of recent that are not there"),
+        ("0, 0.5", "what it returns as recent_count is no integer"),
+    ],
+)
+def test_a_list_has_no_more_entries_than_were_written(counts, message, compiled, one, plugin):
+    plugin(operator(LIST + counts))
+    graph = GRAPH | {"operators": {"y": {"type": "WrongForTest", "in": "x"}}, "tests": []}
+    session = rtbot.load(graph).start(compiled=compiled)
+
+    def push_rows():
+        for time in range(3):
+            if one:
+                session.push_one("x", time, 1.0)
+            else:
+                session.push({"x": {"t": [time], "value": [1.0]}})
+
+    if message is None:
+        push_rows()
+        return
+    with pytest.raises(rtbot.GraphError, match=message) as caught:
+        push_rows()
+    (problem,) = caught.value.problems
+    assert problem.code in ("RT172", "RT173")
+    assert problem.source.startswith("    def step")
 
 
 # ---- files that are no plugin

@@ -118,11 +118,15 @@ def z_score(rows, window, partial):
 
 
 def quantile(values, share):
-    """The value at (n - 1) * share of the order, by distance between two that differ."""
+    """The value at (n - 1) * share of the order, by distance between two that differ.
+
+    The share is as it is written, if that has nine decimals at most.
+    """
     if any(math.isnan(value) for value in values):
         return math.nan
     ordered = sorted(value + 0 for value in values)
-    exact = (len(ordered) - 1) * share
+    written = Fraction(repr(share))
+    exact = (len(ordered) - 1) * (written if (written * 10**9).denominator == 1 else share)
     place = math.floor(exact)
     low, high = ordered[place], ordered[min(place + 1, len(ordered) - 1)]
     part = exact - place

@@ -60,6 +60,14 @@ def test_it_gives_what_rtbot_gives(record):
         assert np.allclose(np.array(values), right, LAST_BITS, LAST_BITS, equal_nan=True)
 
 
+@pytest.mark.parametrize("name", ["numPorts", "num_ports"])
+@pytest.mark.parametrize("type_", ["CompareSyncEQ", "CompareSyncLT", "Covariance", "Addition"])
+def test_the_number_of_ports_may_be_told(type_, name):
+    operator = {"type": type_, "in": ["a", "a"], name: 2}
+    operator |= {"window": 2} if type_ == "Covariance" else {}
+    rtbot.load({"inputs": {"a": "number"}, "operators": {"m": operator}, "outputs": ["m"]})
+
+
 VECTORS = [record for record in RECORDS if kind(record["inputs"]["i1"]).startswith("vector")]
 
 
@@ -107,6 +115,16 @@ def test_vectors_one_by_one_and_saved_between(record):
             *("RT123", "i2", "m.i2 is not fed"),
         ),
         (
+            "v: number",
+            "{type: CompareSyncGT, in: [v, v], numPorts: 3}",
+            *("RT116", "", "numPorts says 3 ports, the wiring has 2"),
+        ),
+        (
+            "v: number",
+            "{type: Abs, in: v, numPorts: 1}",
+            *("RT104", "", "Abs has no parameter 'numPorts'"),
+        ),
+        (
             "v: number\n  q: boolean",
             "{type: Demultiplexer, in: v, control: q, portType: numbr}",
             *("RT113", "", "portType is no type of a port"),
@@ -121,7 +139,7 @@ def test_vectors_one_by_one_and_saved_between(record):
 def test_what_is_refused(inputs, operator, code, port, message):
     with pytest.raises(rtbot.GraphError) as caught:
         rtbot.load(f"inputs:\n  {inputs}\noperators:\n  m: {operator}\noutputs: [m]")
-    problem = caught.value.problems[0]
+    (problem,) = caught.value.problems
     assert (problem.code, problem.port or "", problem.operator) == (code, port, "m")
     assert message in problem.message
     assert problem.hint or problem.code == "RT113"

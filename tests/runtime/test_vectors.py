@@ -310,7 +310,9 @@ def test_a_line_that_has_no_vector(folder, vector, message, capsys):
     text = f'{{"t": 1, "v": [1, 2, 3]}}\n{{"t": 2, "v": {vector}}}\n'
     (folder / "bad.jsonl").write_text(text)
     assert run(["run", "g.yaml", "--in", "v=bad.jsonl", "--in", "a=d.csv"]) == 4
-    assert message in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert message in error
+    assert f"value '{vector}'" in error
 
 
 @pytest.mark.usefixtures("folder")

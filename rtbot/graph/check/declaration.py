@@ -136,6 +136,11 @@ class _Checker:
         roles = (*ROLES, UNREAD)
         if isinstance(port, In) and port.role not in roles:
             self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(roles))
+        if isinstance(port, In) and port.within:
+            whole = self.cls.inputs.get(port.within)
+            if whole is None or whole is port or whole.variadic or whole.within:
+                hint = f'{name} is within a single port, as in {name} = In("number", within="i1")'
+                self.add(name, f"within is {port.within!r}, not another port", hint)
         generic = isinstance(port, Out) and port.kind in GENERIC
         if generic and not any(p.kind in GENERIC for p in self.cls.inputs.values()):
             hint = "the kind of an output T or N is that of an input T or N"

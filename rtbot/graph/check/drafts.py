@@ -20,6 +20,7 @@ from rtbot.graph.check.context import (
 from rtbot.graph.check.declaration import verify_declaration
 from rtbot.graph.check.wiring import (
     REFERENCE,
+    is_control,
     is_named,
     map_output_names,
     names_outputs,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 OPERATORS_MAX = 10_000
 RESERVED = ("type", "in", "control", "doc", "meta")
 _LATER = ("prototype", "operators", "connections", "entryOperator", "outputMappings")
-PORT_COUNTS = ("numPorts", "portTypes")
+PORT_COUNTS = ("numPorts", "num_ports", "portTypes")
 PORT_TYPE = "portType"
 PORT_TYPES = ("number", "boolean", "vector_number", "vector_boolean")
 """RtBot's names of what ports carry; here the streams that feed them decide."""
@@ -220,8 +221,7 @@ def _read_values(draft: Draft, node: MappingNode, context: Context) -> list[str]
     """
     declared = draft.operator.parameters
     names = {alias: p for p in declared.values() for alias in (p.name, *p.aliases)}
-    variadic = any(p.variadic for p in draft.operator.inputs.values())
-    counts = (*PORT_COUNTS, PORT_TYPE) if variadic else ()
+    counts = (*PORT_COUNTS, PORT_TYPE) if states_ports(draft.operator) else ()
     given: dict[str, str] = {}
     suspects = []
     for key, item in node.items.items():
@@ -320,11 +320,20 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
     return not missing
 
 
+def states_ports(cls: type[Operator]) -> bool:
+    """Return whether RtBot may say how many ports there are, and of what type."""
+    return len(cls.inputs) > 1 or any(port.variadic for port in cls.inputs.values())
+
+
 def _compare_arity(draft: Draft, node: MappingNode, context: Context) -> None:
     """Compare RtBot's `numPorts` and `portTypes` with the wiring, if no parameter has the name.
 
     A `portType` is one of its names.
     """
+    if not states_ports(draft.operator):
+        return
+    data = [port for name, port in draft.operator.inputs.items() if not is_control(name)]
+    wired = draft.arity if any(port.variadic for port in data) else len(data)
     kind = node.items.get(PORT_TYPE)
     if kind is not None and not (isinstance(kind, ScalarNode) and kind.text in PORT_TYPES):
         hint = f"RtBot's are {', '.join(PORT_TYPES)}; leave it out"
@@ -337,11 +346,11 @@ def _compare_arity(draft: Draft, node: MappingNode, context: Context) -> None:
         ):
             continue
         count = len(item.items) if isinstance(item, SequenceNode) else None
-        if key == "numPorts":
+        if key != "portTypes":
             count = parse_integer(item) if isinstance(item, ScalarNode) else None
         if count is None:
             message = f"{key} is not a port count"
             context.problems.add("RT113", item.mark, message, "leave it out", operator=draft.id)
-        elif count != draft.arity:
-            message = f"{key} says {count} ports, the wiring has {draft.arity}"
+        elif count != wired:
+            message = f"{key} says {count} ports, the wiring has {wired}"
             context.problems.add("RT116", item.mark, message, "leave it out", operator=draft.id)

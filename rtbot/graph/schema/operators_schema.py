@@ -6,7 +6,7 @@ import inspect
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from rtbot.graph.check.drafts import PORT_COUNTS, PORT_TYPE, PORT_TYPES
+from rtbot.graph.check.drafts import PORT_COUNTS, PORT_TYPE, PORT_TYPES, states_ports
 from rtbot.graph.schema.value_schemas import (
     DOC,
     ID_PATTERN,
@@ -95,11 +95,9 @@ def _build_parameters(cls: type[Operator], definitions: Definitions) -> Schema:
     """Build every parameter under each of its names; editors offer the first."""
     examples = cls.example.parameters if cls.example else {}
     found: Schema = {}
-    if any(port.variadic for port in cls.inputs.values()):
-        counted: list[Schema] = [
-            build_value(Integer(name="a count"), dollar=False),
-            {"type": "array"},
-        ]
+    if states_ports(cls):
+        count = build_value(Integer(name="a count"), dollar=False)
+        counted: list[Schema] = [count, count, {"type": "array"}]
         found |= {key: one | HIDDEN for key, one in zip(PORT_COUNTS, counted, strict=True)}
         found[PORT_TYPE] = {"enum": list(PORT_TYPES)} | HIDDEN
     for name, parameter in cls.parameters.items():

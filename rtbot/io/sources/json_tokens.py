@@ -247,14 +247,18 @@ def _decode_any(text: str) -> Any:
 
 
 def _format_cell(cell: Any) -> str:
-    return cell if isinstance(cell, str) else json.dumps(_to_plain(cell))
+    return cell if isinstance(cell, str) else _format_json(cell)
 
 
-def _to_plain(cell: Any) -> Any:
-    """Return a cell with objects as dictionaries."""
+def _format_json(cell: Any) -> str:
+    """Return a cell as JSON, numbers as they are written."""
+    if type(cell) in (JsonNumber, JsonInteger):
+        return str(cell)
     if type(cell) is tuple:
-        return {key: _to_plain(value) for key, value in cell}
-    return [_to_plain(one) for one in cell] if type(cell) is list else cell
+        return f"{{{', '.join(f'{json.dumps(key)}: {_format_json(one)}' for key, one in cell)}}}"
+    if type(cell) is list:
+        return f"[{', '.join(map(_format_json, cell))}]"
+    return json.dumps(cell)
 
 
 _KINDS: dict[str, tuple[Callable[[Any], Any], pa.DataType]] = {
