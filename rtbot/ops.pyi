@@ -1714,8 +1714,9 @@ def RollingQuantile(
     """The value below which a share `q` of the values in a window is: 0 the least, 1 the greatest.
 
     Of n values in order it is the one at place (n - 1) * q, counted from 0; between two places it
-    is on the line between their values, rounded once. NaN inside gives NaN. A message takes a time
-    that grows with the logarithm of the window.
+    is on the line between their values, rounded once. A `q` of up to nine decimals is exactly what
+    is written. NaN inside gives NaN. A message takes a time that grows with the logarithm of the
+    window.
 
     In:
         i1: values
