@@ -53,16 +53,20 @@ def list_operators() -> list[type[Operator]]:
 
 
 def find_window(cls: type[Operator]) -> Parameter | None:
-    """Return the parameter that says how many messages the operator remembers, if there is one.
-
-    What gives as many messages at every message has none: it cannot cost the same.
-    """
-    if any(port.repeats for port in cls.outputs.values()):
-        return None
+    """Return the parameter that says how many messages the operator remembers, if there is one."""
     sizes = [str(getattr(item, "size", "")) for item in cls.state.values()]
     found = [cls.parameters[name] for name in ("window", *sizes) if name in cls.parameters]
     example = cls.example.parameters if cls.example else {}
     return next((one for one in found if isinstance(example.get(one.name), int)), None)
+
+
+def costs_the_same(cls: type[Operator]) -> bool:
+    """Return whether a row should cost the same however many messages the operator remembers.
+
+    What gives as many at every message cannot.
+    """
+    repeats = any(port.repeats for port in cls.outputs.values())
+    return find_window(cls) is not None and not repeats
 
 
 class Setting:
@@ -197,11 +201,11 @@ def main() -> None:
             for line in measure_sizes(report, cls, timed=timed):
                 report.add(line)
     for cls in operators:
-        for line in measure_lengths(report, cls) if find_window(cls) else ():
+        for line in measure_lengths(report, cls) if costs_the_same(cls) else ():
             report.add(line)
     text = pivot(report.lines, HEADS, "rows per batch")
     windows = {f"window {length:,}": f"{length:,}" for length in LENGTHS}
-    if any(map(find_window, operators)):
+    if any(map(costs_the_same, operators)):
         text += "\n\n" + pivot(report.lines, windows, "window")
     for who, least in ((f"{LARGEST:,}", LEAST), (ONE, LEAST_ONE)):
         found = [line for line in report.lines if line.who == who and (line.cpu or least) < least]

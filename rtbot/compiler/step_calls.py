@@ -62,7 +62,7 @@ class StepCall:
     it returns, `scalars` those of them that are scalars, by name. `undo` takes the row out of the
     windows again, so that `lines` may put it in a second time. `load` and `store` are around the
     rows of a key; `functions` are what is called, with their names. `active` are the flags under
-    which the call is made. `checks` are of the state that a user's step returns. `due` is the
+    which the call is made. `checks` are of the lists that a user's step returns. `due` is the
     local of that state, and `closing` the call at that time, of a node that has a `close`. Of one
     that keeps rows, `results` are what the step returns in the place of outputs, `keep` the lines
     that keep a row, `kept` the texts of a kept row's ports.
@@ -118,7 +118,7 @@ class StepCall:
             texts.append(f"{name}({', '.join(known[one] for one in given)})")
             known["time"] = known.get("due", "t")
         self.text = texts[0]
-        self.after = self.checks + self.after
+        self.after = [*self._check_scalars(), *self.checks, *self.after]
         if self.node.operator.close is not None:
             self.due, self.closing = known["due"], texts[1]
 
@@ -126,6 +126,14 @@ class StepCall:
         """Write the check of a local that a user's step has returned; rtbot's own need none."""
         own = is_user_defined(find_step(self.node))
         return format_kind_check(name, kind, declared) if own else []
+
+    def _check_scalars(self) -> list[str]:
+        """Write the checks of the scalars that a user's step, or its `leave`, has returned."""
+        state = self.node.operator.state.values()
+        scalars = [item for item in state if isinstance(item, Scalar)]
+        kinds = [find_state_kind(self.node, item.kind) for item in scalars]
+        checks = map(self.check_kind, self.scalars.values(), kinds, self.scalars)
+        return [*itertools.chain(*checks)]
 
     def _list_lengths(self, wanted: list[str]) -> list[str]:
         """Return the lengths of windows that the step does not take.
@@ -176,7 +184,6 @@ class StepCall:
         name = f"{self.node.id}.{item.name}"
         place = f"base + {self.segment.layout.add_scalar(self.share, name, kind, item.start)}"
         self.load.append(f"{text} = {format_load(kind, place)}")
-        self.checks += self.check_kind(text, kind, item.name)
         self.store.append(format_store(kind, place, text))
         return text
 
@@ -316,5 +323,5 @@ class StepCall:
         return [
             f"for {place} in range(1, {left}):",
             f"    {', '.join(self.scalars.values())} = {call}",
-            *indent_lines(self.checks, 1),
+            *indent_lines(self._check_scalars(), 1),
         ]

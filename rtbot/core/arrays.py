@@ -9,7 +9,7 @@ import numpy as np
 from rtbot.core.batch import DTYPES, Batch, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rtbot.operator import Type
 
@@ -61,6 +61,19 @@ def allocate_columns(types: Iterable[Type], rows: int) -> list[Column]:
         Column(np.empty(rows, DTYPES[t.kind]), np.empty(rows, bool) if t.nullable else None)
         for t in types
     ]
+
+
+def allocate_rows(types: Sequence[Type], rows: int) -> tuple[np.ndarray, list[Column]]:
+    """Return uninitialised times and columns, as far as possible in one piece of memory.
+
+    A large piece comes in large pages: thousands of small ones take longer than filling them.
+    """
+    kinds = [np.dtype(DTYPES[type_.kind]) for type_ in types]
+    pieces = iter(np.empty((1 + sum(kind.itemsize == 8 for kind in kinds), rows), np.int64))
+    time = next(pieces)
+    values = [next(pieces).view(k) if k.itemsize == 8 else np.empty(rows, k) for k in kinds]
+    flags = [np.empty(rows, bool) if type_.nullable else None for type_ in types]
+    return time, list(map(Column, values, flags))
 
 
 def flatten_columns(columns: Iterable[Column]) -> list[np.ndarray]:

@@ -13,6 +13,7 @@ from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
 from rtbot.compiler.user_step_errors import make_due_error, to_step_error
 from rtbot.core.arrays import (
     allocate_columns,
+    allocate_rows,
     concat_batches,
     flatten_columns,
     make_empty_batch,
@@ -322,8 +323,8 @@ class Executor:
             timers = self.timers[call.node]
             timers.reserve(runs)
             timers.set_frontier(whole.floors, ending=whole.ending)
-        room = max(len(source), self.rooms.get(call.node, 0)) + 16
-        place = (0, 0, room, 0)
+        room = self.rooms.get(call.node, 0)
+        place = (0, 0, max(len(source), room) + 16, 0)
         parts = self.call_retime(call, slots, source, starts, place)
         if call.closes:
             timers.set_frontier(whole.floors, ending=False)
@@ -331,7 +332,7 @@ class Executor:
         total = int(starts[runs])
         self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
         if total:  # the next push may have as many, and so needs one call
-            self.rooms[call.node] = min(total + total // 8, MOST_ROOM)
+            self.rooms[call.node] = min(max(total, room - room // 8), MOST_ROOM)
         for index in call.settles:
             self.progress.settle(index, slots, whole.floors)
 
@@ -353,7 +354,7 @@ class Executor:
         rows = len(source) + (len(slots) if call.closes else 0)
         parts = []
         while rows and run < len(slots):
-            time, columns = np.empty(room, np.int64), allocate_columns(types, room)
+            time, columns = allocate_rows(types, room)
             target = Batch(starts, time, columns)
             self.expect(max(total, rows))
             place = run, row, room, total

@@ -182,6 +182,28 @@ def test_an_interrupt_takes_the_commit_back():
     assert commit(evaluation, insert={"edge": [(3, 1)]})["path"][1]
 
 
+def test_an_interrupt_waits_until_dead_rows_are_given_up():
+    evaluation = start(CLOSURE)
+    commit(evaluation, insert={"edge": [(1, 2), (2, 3)]})
+    before, relation, whole = read(evaluation, "path"), evaluation.relations["edge"], []
+    settle = relation.settle
+
+    def interrupt():
+        signal.raise_signal(signal.SIGINT)
+        settle()
+        whole.append(relation)
+
+    relation.settle = interrupt
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            commit(evaluation, insert={"edge": [(3, 4)]})
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert whole == [relation]
+    assert read(evaluation, "path") == before
+
+
 def test_any_fault_takes_the_commit_back():
     for broken in range(30):
         evaluation = start(CLOSURE)

@@ -24,7 +24,7 @@ import statistics
 
 from rtbot.operator import (
     EMIT, NEVER, SILENT, Boolean, Cells, Choice, Example, In, Integer, Number, Numbers, Operator,
-    Out, Ring, Scalar, Span, step,
+    Out, Ring, Scalar, Span, WindowLength, step,
 )
 
 LIMIT = 1e6
@@ -558,6 +558,48 @@ def test_state_that_cannot_be_kept_is_told_at_the_step(due, message, plugin):
     (problem,) = caught.value.problems
     assert (problem.code, message in problem.message) == ("RT173", True), problem
     assert problem.mark.file.endswith("plugin.py")
+
+
+LEAVING = """\
+window = WindowLength(doc="how long the window is")
+i1 = In("number")
+o1 = Out("number")
+values = Ring("i1", size="window")
+seen = Span({"time": "integer"})
+count = Scalar("integer", 0)
+total = Scalar("number", 0.0)
+@step
+def leave(values_leaving, count, total):
+    return LEFT, total - values_leaving
+@step
+def step(
+    i1, time, values_leaving, values_evicts, seen_count, seen_time, seen_time_first, count, total
+):
+    seen_time[seen_time_first + seen_count] = time
+    dropped = 1 if seen_count == 3 else 0
+    count += 1
+    total += i1
+    if values_evicts:
+        count -= 1
+        total -= values_leaving
+    return 100 * (seen_count + 1 - dropped) + total, dropped, seen_count + 1 - dropped, count, total
+"""
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("left", ["count - 1", "count - 0.5"])
+def test_what_leaves_a_window_is_checked_without_the_lists(left, compiled, plugin):
+    plugin(operator(LEAVING.replace("LEFT", left)))
+    node = {"type": "WrongForTest", "in": "x", "window": "3ns"}
+    graph = GRAPH | {"operators": {"y": node}, "tests": [], "io": {"unit": "ns"}}
+    session = rtbot.load(graph).start(compiled=compiled)
+    table = {"t": [1, 2, 3, 10, 11], "value": [1.0, 2.0, 3.0, 4.0, 5.0]}
+    if left == "count - 1":
+        found = session.push({"x": table})["y"]["value"]
+        assert found.tolist() == [101.0, 203.0, 306.0, 304.0, 309.0]
+        return
+    with pytest.raises(rtbot.GraphError, match="what it returns as count is no integer"):
+        session.push({"x": table})
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -147,7 +147,7 @@ def test_the_room_for_rows_follows_the_last_push(compiled):
         first += size
     table = {"t": [*range(first)], "value": [float(t * 7 % 31) for t in range(first)]}
     assert found == rows(whole.push({"x": table})["y"])
-    assert session.runner.rooms == {"y": 900}
+    assert session.runner.rooms == {"y": 800}
 
 
 def test_a_message_to_another_input_leaves_what_is_not_due_and_does_not_take_the_general_path():

@@ -89,13 +89,13 @@ class Evaluation:
         Returns the rows that went and the rows that came, of every watched relation that has
         changed. Raises RuleError, and KeyboardInterrupt, after everything is as it was before.
         """
-        for relation in self.relations.values():
-            relation.settle()
         facts = {name: self._check(name, pair) for name, pair in changes.items()}
         mark, rank = self.texts.mark(), self.ranks.now
         begun = [stratum.begun for stratum in self.strata], self.begun
         is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         with self._interrupts.hold() if is_usual else nullcontext():
+            for relation in self.relations.values():
+                relation.settle()
             try:
                 self._update(facts)
                 return self._list_changes()
