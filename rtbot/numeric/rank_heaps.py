@@ -225,20 +225,20 @@ def blend_ranked(one, other, part, whole, scratch, scratch_first):
 def blend_integers(left, left_rest, right, right_rest, part, whole, scratch, scratch_first):
     """The number on the way between integers that are no floats, each the sum of two."""
     clear_digits(scratch, scratch_first, SUM_DIGITS)
-    add_product(whole, left, scratch, scratch_first)
-    add_product(whole, left_rest, scratch, scratch_first)
-    add_product(-part, left, scratch, scratch_first)
-    add_product(-part, left_rest, scratch, scratch_first)
-    add_product(part, right, scratch, scratch_first)
-    add_product(part, right_rest, scratch, scratch_first)
+    add_blended(whole, left, scratch, scratch_first)
+    add_blended(whole, left_rest, scratch, scratch_first)
+    add_blended(-part, left, scratch, scratch_first)
+    add_blended(-part, left_rest, scratch, scratch_first)
+    add_blended(part, right, scratch, scratch_first)
+    add_blended(part, right_rest, scratch, scratch_first)
     if whole == 1.0:
         return digits_to_sum(scratch, scratch_first)
     return digits_to_mean(int(whole), scratch, scratch_first)
 
 
 @step
-def add_product(a, b, digits, first):
-    """Add a product to a sum."""
+def add_blended(a, b, digits, first):
+    """Add a product to the digits of a sum."""
     product, rest = plain_product(a, b)
     add_value(product, digits, first)
     add_value(rest, digits, first)
