@@ -2065,9 +2065,9 @@ def TumblingAggregate(
     Windows are from k * window + offset up to the next one, the end excluded, k = 0 in 1970: days
     are those of UTC, and weeks begin on Thursdays, or with an `offset` of 4d on Mondays. A window
     without messages gives none; the last one comes at the end of the data. `sum` and `mean` are
-    exact and rounded once; NaN in a window makes them NaN, and `min` and `max`. The words of `how`
-    are the names of the outputs, and `ohlc` has four: open, high, low, close. A message in a window
-    that ends beyond int64 is in none, counted under `domain`.
+    numbers, of integers, too, exact and rounded once; NaN in a window makes them NaN, and `min` and
+    `max`. The words of `how` are the names of the outputs, and `ohlc` has four: open, high, low,
+    close. A message in a window that ends beyond int64 is in none, counted under `domain`.
 
     In:
         i1: values

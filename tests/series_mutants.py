@@ -252,6 +252,12 @@ SERIES = [
         ("heaps",),
     ),
     Mutant(
+        "rtbot/numeric/rank_heaps.py::rest_of",
+        "2.0**53 <= abs(nearest) <= 2.0**63",
+        "2.0**53 < abs(nearest) < 2.0**63",
+        ("heaps",),
+    ),
+    Mutant(
         "rtbot/numeric/curves.py::point_between",
         "left, right, part = right, left, whole - part",
         "pass",

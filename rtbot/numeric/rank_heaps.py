@@ -15,8 +15,15 @@ where the word of a key 0 would be. `side` is 1 in the lesser heap, -1 in the gr
 import math
 
 from rtbot.numeric.curves import point_between
+from rtbot.numeric.exact.digits import (
+    SUM_DIGITS,
+    add_value,
+    clear_digits,
+    digits_to_mean,
+    digits_to_sum,
+)
 from rtbot.numeric.ieee import plain_product, two_sum
-from rtbot.operator import step
+from rtbot.operator import noinline, step
 
 BRANCHES = 8
 
@@ -172,7 +179,16 @@ def find_place(count, q):
 
 
 @step
-def blend_ranked(one, other, part, whole):
+def rest_of(value, nearest):
+    """What is left of an integer without the float nearest to it; 0 of a number."""
+    if not 2.0**53 <= abs(nearest) <= 2.0**63:
+        return 0.0
+    half = int(nearest * 0.5)
+    return float((value - half) - half)
+
+
+@step
+def blend_ranked(one, other, part, whole, scratch, scratch_first):
     """The number at part / whole of the way from one value to the next in order, rounded once.
 
     Two floats, `total` and `tail`, are off by less than `doubt`: if both ends of that are rounded
@@ -182,6 +198,11 @@ def blend_ranked(one, other, part, whole):
     left, right = float(one), float(other)
     if part == 0.0:
         return left
+    left_rest, right_rest = rest_of(one, left), rest_of(other, right)
+    if left_rest != 0.0 or right_rest != 0.0:
+        return blend_integers(
+            left, left_rest, right, right_rest, part, whole, scratch, scratch_first
+        )
     middle = (left + right) * 0.5
     if part == 0.5 * whole and middle - middle == 0.0:  # a sum that is rounded is halved exactly
         return middle + 0.0
@@ -198,3 +219,26 @@ def blend_ranked(one, other, part, whole):
     if total + (tail - doubt) == total + (tail + doubt):
         return total + tail + 0.0
     return point_between(left, right, part, whole) + 0.0
+
+
+@noinline
+def blend_integers(left, left_rest, right, right_rest, part, whole, scratch, scratch_first):
+    """The number on the way between integers that are no floats, each the sum of two."""
+    clear_digits(scratch, scratch_first, SUM_DIGITS)
+    add_blended(whole, left, scratch, scratch_first)
+    add_blended(whole, left_rest, scratch, scratch_first)
+    add_blended(-part, left, scratch, scratch_first)
+    add_blended(-part, left_rest, scratch, scratch_first)
+    add_blended(part, right, scratch, scratch_first)
+    add_blended(part, right_rest, scratch, scratch_first)
+    if whole == 1.0:
+        return digits_to_sum(scratch, scratch_first)
+    return digits_to_mean(int(whole), scratch, scratch_first)
+
+
+@step
+def add_blended(a, b, digits, first):
+    """Add a product to the digits of a sum."""
+    product, rest = plain_product(a, b)
+    add_value(product, digits, first)
+    add_value(rest, digits, first)

@@ -125,9 +125,7 @@ def hop_on(
     )  # fmt: skip
     if pane >= 0 and how & SUMS != 0:
         high, low = panes_high_first + pane, panes_low_first + pane
-        panes_high[high], panes_high[low], rest = add_exactly(
-            i1, panes_high[high], panes_high[low]
-        )
+        panes_high[high], panes_high[low], rest = add_exactly(i1, panes_high[high], panes_high[low])
         if rest != 0.0:
             drops_value[drops_value_first + drops_count] = rest
             drops_count += 1
@@ -200,9 +198,7 @@ def shift_totals(
 
 
 @step
-def find_sums(
-    totals, totals_first, sums, sums_first, digits, digits_first, scratch, scratch_first
-):
+def find_sums(totals, totals_first, sums, sums_first, digits, digits_first, scratch, scratch_first):
     """(sum, mean) of the totals."""
     specials = totals[totals_first + SPECIALS]
     if specials != 0:

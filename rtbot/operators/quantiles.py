@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from rtbot.numeric.exact.digits import SUM_DIGITS
 from rtbot.numeric.rank_heaps import (
     add_ranked,
     blend_ranked,
@@ -23,6 +24,7 @@ from rtbot.operator import (
     Out,
     Ring,
     Scalar,
+    Scratch,
     Span,
     TimeSpan,
     step,
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
 
 @step
 def replace_ranked(
-    q, value, key, node, held, lesser, greater, values, words, lv, lk, gv, gk, p
+    q, value, key, node, held, lesser, greater, values, words, lv, lk, gv, gk, p,
+    scratch, scratch_first,
 ):  # fmt: skip
     """Put a value in the place of that at a node; the quantile of the window, which has `held`.
 
@@ -58,14 +61,14 @@ def replace_ranked(
     result = math.nan
     if count == held:
         one, other = values[lv + 1], values[(gv if greater > 0 else lv) + 1]
-        result = blend_ranked(one, other, part, whole)
+        result = blend_ranked(one, other, part, whole, scratch, scratch_first)
     return result, lesser, greater
 
 
 @step
 def slide_quantile(
     q, window, partial, values_position, values_count, values_entering, values_evicts, values_full,
-    heaps, heaps_first, words, words_first, lesser, greater,
+    heaps, heaps_first, words, words_first, lesser, greater, scratch, scratch_first,
 ):  # fmt: skip
     """The step of RollingQuantile, for numbers and for integers: keys are places in the ring.
 
@@ -76,6 +79,7 @@ def slide_quantile(
     result, lesser, greater = replace_ranked(
         q, values_entering, values_position, words[p + values_position] if values_evicts else 0,
         values_count, lesser, greater, heaps, words, lv, lk, lv + room, lk + room, p,
+        scratch, scratch_first,
     )  # fmt: skip
     return EMIT if partial or values_full else SILENT, result, lesser, greater
 
@@ -84,7 +88,7 @@ def slide_quantile(
 def slide_quantile_of_span(
     q, partial, values_count, values_entering, values_full, passed, key_count, key_node,
     key_node_first, lesser_count, lesser_value, lesser_value_first, lesser_key, lesser_key_first,
-    greater_count, greater_value_first, greater_key_first,
+    greater_count, greater_value_first, greater_key_first, scratch, scratch_first,
 ):  # fmt: skip
     """The step of RollingQuantile for windows of time, for numbers and for integers.
 
@@ -100,7 +104,7 @@ def slide_quantile_of_span(
         passed += 1
     result, lesser_count, greater_count = replace_ranked(
         q, values_entering, key, node, values_count, lesser_count, greater_count,
-        lesser_value, lesser_key, lv, lk, gv, gk, p,
+        lesser_value, lesser_key, lv, lk, gv, gk, p, scratch, scratch_first,
     )  # fmt: skip
     code, dropped = EMIT if partial or values_full else SILENT, key_count + 1 - values_count
     return code, result, passed, dropped, values_count, 0, lesser_count, 0, greater_count
@@ -119,6 +123,7 @@ class OrderedWindow(Window, abstract=True):
     words = Cells("integer", size=lambda values: 2 * values["window"] + 1)
     lesser = Scalar("integer", 0)
     greater = Scalar("integer", 0)
+    scratch = Scratch(SUM_DIGITS)
 
 
 class OrderedSpan(Window, abstract=True):
@@ -130,6 +135,7 @@ class OrderedSpan(Window, abstract=True):
     key = Span({"node": "integer"})
     lesser = Span({"value": "N", "key": "integer"})
     greater = Span({"value": "N", "key": "integer"})
+    scratch = Scratch(SUM_DIGITS)
 
 
 class RollingQuantile(OrderedWindow):
@@ -170,12 +176,13 @@ class QuantileOfSpan(OrderedSpan, variant_of="RollingQuantile"):
 @step
 def slide_median(
     window, partial, values_position, values_count, values_entering, values_evicts, values_full,
-    heaps, heaps_first, words, words_first, lesser, greater,
+    heaps, heaps_first, words, words_first, lesser, greater, scratch, scratch_first,
 ):  # fmt: skip
     """The step of RollingMedian, for numbers and for integers."""
     return slide_quantile(
         0.5, window, partial, values_position, values_count, values_entering, values_evicts,
         values_full, heaps, heaps_first, words, words_first, lesser, greater,
+        scratch, scratch_first,
     )  # fmt: skip
 
 
@@ -205,13 +212,14 @@ class RollingMedian(OrderedWindow):
 def slide_median_of_span(
     partial, values_count, values_entering, values_full, passed, key_count, key_node,
     key_node_first, lesser_count, lesser_value, lesser_value_first, lesser_key, lesser_key_first,
-    greater_count, greater_value_first, greater_key_first,
+    greater_count, greater_value_first, greater_key_first, scratch, scratch_first,
 ):  # fmt: skip
     """The step of RollingMedian for windows of time, for numbers and for integers."""
     return slide_quantile_of_span(
         0.5, partial, values_count, values_entering, values_full, passed, key_count, key_node,
         key_node_first, lesser_count, lesser_value, lesser_value_first,
         lesser_key, lesser_key_first, greater_count, greater_value_first, greater_key_first,
+        scratch, scratch_first,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from rtbot.numeric.exact.digits import SUM_DIGITS
 from rtbot.numeric.rank_heaps import (
     BRANCHES,
     add_ranked,
@@ -121,6 +122,11 @@ def test_long_windows_grow_stay_and_shrink(series):
         (5e-324, 1.5e-323, 0.5, 1e-323),
         (1e308, 1.7e308, 0.5, 1.35e308),
         (2**53, 2**53 + 4, 0.5, 2.0**53 + 2),
+        (2**53 + 1, 2**53 + 1, 0.5, 2.0**53),
+        (-5, 2**53 + 1, 0.5, 2.0**52 - 2),
+        (2**53 + 1, 2**53 + 2, 0.5, 2.0**53 + 2),
+        (-(2**63), 2**63 - 1, 0.5, -0.5),
+        (2**63 - 2, 2**63 - 1, 0.5, 2.0**63),
         (1.0, math.inf, 0.5, math.inf),
         (-math.inf, math.inf, 0.5, math.nan),
         (-math.inf, math.inf, 0.25, math.nan),
@@ -129,7 +135,7 @@ def test_long_windows_grow_stay_and_shrink(series):
     ],
 )
 def test_between_two_values(one, other, part, expected):
-    found = blend_ranked(one, other, part, 1.0)
+    found = blend_ranked(one, other, part, 1.0, [0] * SUM_DIGITS, 0)
     assert found == expected or (found != found and expected != expected)
     assert math.copysign(1, found) == math.copysign(1, expected) or found != found
 
@@ -146,6 +152,10 @@ def draw_ends(generator):
         left *= 2.0**-60
     if generator.random() < 0.3:
         left, right = generator.randint(-9, 9), generator.randint(9, 99)
+    if generator.random() < 0.3:
+        bits = generator.choice([53, 54, 55, 62, 63])
+        left, right = sorted(generator.randrange(-(2**bits), 2**bits) for _ in range(2))
+        right = generator.choice([right, min(left + generator.randint(0, 9), 2**63 - 1)])
     return left, right, generator.choice([0.25, 0.1, 0.9, generator.random(), 2.0**-53])
 
 
@@ -158,7 +168,8 @@ def test_between_two_values_is_rounded_once(seed):
         if whole > 1:
             part = float(generator.randrange(1, int(whole)))
         exact = Fraction(left) + (Fraction(right) - Fraction(left)) * Fraction(part) / int(whole)
-        assert blend_ranked(left, right, part, whole) == float(exact), (left, right, part, whole)
+        found = blend_ranked(left, right, part, whole, [0] * SUM_DIGITS, 0)
+        assert found == float(exact), (left, right, part, whole)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rtbot
-from tests.oracles.windowed import on_line
+from tests.oracles.windowed import quantile_in_order
 
 NAN, INF = math.nan, math.inf
 SHARE = 0.9
@@ -30,14 +30,6 @@ def make_graph(kind, window):
     )
 
 
-def find_quantile(ordered, share):
-    exact = (len(ordered) - 1) * share
-    place = math.floor(exact)
-    low, high = ordered[place : place + 2] if place + 1 < len(ordered) else (ordered[-1],) * 2
-    part = exact - place
-    return float(low) if part == 0 else on_line(float(low), float(high), part, 1.0) + 0.0
-
-
 def slide_lists(rows, window):
     """Yield both quantiles of every row, from a list that is in order."""
     ordered, missing, first = [], 0, 0
@@ -53,7 +45,7 @@ def slide_lists(rows, window):
             missing += 1
         else:
             bisect.insort(ordered, value + 0)
-        yield [NAN if missing else find_quantile(ordered, share) for share in (0.5, SHARE)]
+        yield [NAN if missing else quantile_in_order(ordered, share) for share in (0.5, SHARE)]
 
 
 def is_left(row, time):
@@ -139,4 +131,4 @@ def test_a_share_of_any_size_is_between_the_least_and_the_greatest(share, window
     times, values = zip(*rows, strict=True)
     table = rtbot.load(graph | {"outputs": ["y"]}).run({"x": {"t": times, "value": values}})["y"]
     windows = [sorted(values[max(0, end - 5) : end]) for end in range(1, 61)]
-    assert table["value"].tolist() == [find_quantile(one, share) for one in windows]
+    assert table["value"].tolist() == [quantile_in_order(one, share) for one in windows]

@@ -118,19 +118,23 @@ def z_score(rows, window, partial):
 
 
 def quantile(values, share):
+    """The quantile of values in any order; NaN if one is."""
+    if any(math.isnan(value) for value in values):
+        return math.nan
+    return quantile_in_order(sorted(value + 0 for value in values), share)
+
+
+def quantile_in_order(ordered, share):
     """The value at (n - 1) * share of the order, by distance between two that differ.
 
     The share is as it is written, if that has nine decimals at most.
     """
-    if any(math.isnan(value) for value in values):
-        return math.nan
-    ordered = sorted(value + 0 for value in values)
     written = Fraction(repr(share))
     exact = (len(ordered) - 1) * (written if (written * 10**9).denominator == 1 else share)
     place = math.floor(exact)
     low, high = ordered[place], ordered[min(place + 1, len(ordered) - 1)]
     part = exact - place
-    return float(low) if part == 0 else on_line(float(low), float(high), part, 1.0) + 0.0
+    return float(low) if part == 0 else on_line(low, high, part, 1.0) + 0.0
 
 
 def on_line(left, right, part, whole):
