@@ -50,14 +50,13 @@ def format_load(kind: str, place: str, arrays: tuple[str, str] = ("F", "I")) -> 
 
 
 def format_kind_check(name: str, kind: str, declared: str) -> list[str]:
-    """Return a line that gives a local its kind, and fails if it has a fraction; none for numbers.
+    """Return a line that gives a local its kind, and fails if it is none or has a fraction.
 
     Neither numba nor Python has `|` for floats; stored as integers they would lose their fractions.
     `declared` is the name that the user knows: errors of the line are about that.
     """
-    if kind == "number":
-        return []
     text = f"({name} | False) != 0" if kind == "boolean" else f"{name} | 0"
+    text = f"{name} * 1.0" if kind == "number" else text
     return [f"{name} = {text}  # {declared}: {kind}"]
 
 

@@ -30,7 +30,7 @@ _OTHER_TYPE = "it returns a value of another type than is declared"
 _KEEP = "what it keeps from row to row is state: a Scalar, Ring, Cells, Span or Space"
 _ENTRIES = "return how many are dropped in front, and how many are left, the new one among them"
 _STORED = re.compile(
-    r"\s*(?:\w+(?:\[[^=]*\])? = (\w+)(?: if .*)?|(\w+) = \(?\2 \| .*  # (?P<declared>.*)"
+    r"\s*(?:\w+(?:\[[^=]*\])? = (\w+)(?: if .*)?|(\w+) = \(?\2 [|*] .*  # (?P<declared>.*)"
     r"|raise .*  # of (?P<refused>\w+))"
 )
 """A line that stores a local, checks its kind or refuses it (`rtbot.compiler.generated_text`)."""

@@ -499,18 +499,29 @@ FAULTS = [
     ("return [i1][0], total", "RT172", "it makes a list, a text or an array", True),
     ("a = i1, total, 3\n    return a", "RT172", "more or fewer values than are declared", True),
     ("a = i1, total, 3\n    return a", "RT173", "more or fewer values than are declared", False),
-    ("x = 'a'\n    return x, total", "RT172", "Cannot unify Literal[str](a) and float64", True),
+    ("x = 'a'\n    return x, total", "RT172", "what it returns as o1 is no number", True),
     (
         "o = None\n    if i1 > 5:\n        o = i1\n    return o, total",
         "RT173",
         "of another type",
         True,
     ),
-    ("return i1, (1.0, None)[int(i1)]", "RT173", "of another type than is declared", False),
+    ("return i1, (1.0, None)[int(i1)]", "RT173", "what it returns as total is no number", False),
     ("return 1 / (i1 - i1), total", "RT173", "raised ZeroDivisionError", False),
     ("return helper(i1), total", "RT173", "helper raised ZeroDivisionError", False),
     ("return helper(i1), total", None, "", True),
 ]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(("body", "value"), [("i1 > 0.0", 1.0), ("7", 7.0)])
+def test_a_number_is_one_whatever_a_step_returns_for_it(body, value, compiled, plugin):
+    plugin(operator(STEP + f"def step(i1, total):\n    return {body}, {body}"))
+    graph = GRAPH | {"operators": {"y": {"type": "WrongForTest", "in": "x"}}, "tests": []}
+    session = rtbot.load(graph).start(compiled=compiled)
+    pushed = session.push({"x": {"t": [1], "value": [1.0]}})["y"]["value"].tolist()
+    found = [value for _, value in session.push_one("x", 2, 1.0)["y"]]
+    assert [repr(one) for one in (*pushed, *found)] == [repr(value)] * 2
 
 
 @pytest.mark.parametrize(("body", "code", "message", "compiled"), FAULTS)
