@@ -302,7 +302,7 @@ def test_a_reference_that_is_out_of_order_is_a_difference(monkeypatch):
     monkeypatch.setattr(Session, "finish", reversed_)
     found = compared().found
     assert found.way == "as rtbot run reads it"
-    assert found.difference.told.startswith("DisorderError: a result of ")
+    assert found.difference.told.startswith("DisorderError: other has a message at t=")
     assert len(found.data) == 2
 
 
