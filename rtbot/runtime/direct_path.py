@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rtbot.compiler.calls import PairCall, SegmentCall
 from rtbot.compiler.jit import has_code
 from rtbot.core.vector_names import VECTOR, group_series, list_vectors
-from rtbot.runtime.plain_push import bind_push, take_room
+from rtbot.runtime.plain_push import bind_push, take_cells, take_room
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class DirectPath(PushPath):
         if not has_code(self.generated):  # a first message of a key goes another way
             return released
         others: Push = super().push
-        if self.plain is not None and self.outputs and not self.nullable:
+        if take_cells(self)[0] is not None and self.outputs and not self.nullable:
             others = bind_push(self, others)
         self.push = others  # type: ignore[method-assign, assignment]
         return released

@@ -7,6 +7,7 @@ What it does not take goes the way of `PushPath.push`, which says what is wrong.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.jit import find_entry
@@ -51,10 +52,34 @@ def take_room(runner: Executor) -> Callable[[int], tuple[Any, ...]]:
     return reserve
 
 
+def take_cells(path: DirectPath) -> tuple[Any, Callable[[Any], Any] | None]:
+    """Return the type of the messages that go the shortest way, and what takes one apart.
+
+    That gives the values that the function takes, None of a message with values of other types. It
+    is None itself where a message is one value; there is no type if none goes that way.
+    """
+    kinds = (*path.plain_types.values(),)
+    if not kinds or None in kinds:
+        return path.plain, None
+    if path.spread:
+        return list, lambda value: value if (*map(type, value),) == kinds else None
+    choose, width = itemgetter(*path.plain_types), len(kinds)
+
+    def take(value: dict[str, Any]) -> Any:
+        try:
+            cells = choose(value) if width > 1 else (choose(value),)
+        except KeyError:
+            return None
+        return cells if len(value) == width and (*map(type, cells),) == kinds else None
+
+    return dict, take
+
+
 def bind_push(path: DirectPath, otherwise: Push) -> Push:
     """Return the way of a path that has had a message; `otherwise` is that of what it refuses."""
     session, runner, port = path.session, path.runner, path.feed
-    plain, keyed, whole, collect = path.plain, path.keyed, path.plain is int, path.collect
+    plain, take_apart = take_cells(path)
+    keyed, whole, collect = path.keyed, plain is int, path.collect
     counts, rows, recover = path.counts, path.rows, path.recover
     spans, [(output, _, flag, place, take)] = path.call.spans, path.outputs[:1]
     single = len(path.outputs) == 1 and take is None
@@ -64,7 +89,8 @@ def bind_push(path: DirectPath, otherwise: Push) -> Push:
         if type(value) is not plain or type(time) is not int or session.finished or session.broken:
             return otherwise(time, value, key)
         slot = find_slot(key) if keyed else 0 if key is None else -1
-        if slot < 0 or (whole and not FIRST <= value <= LAST):
+        cells = () if take_apart is None else take_apart(value)
+        if slot < 0 or cells is None or (whole and not FIRST <= value <= LAST):
             return otherwise(time, value, key)
         view = port.view
         if time <= view[slot] or time <= port.floor:
@@ -72,7 +98,10 @@ def bind_push(path: DirectPath, otherwise: Push) -> Push:
         try:
             view[slot] = time
             counts["arrived"] += 1
-            if spans:
+            if cells:
+                arrays = reserve(slot) if spans else (runner.F, runner.I)
+                found = call(slot, time, *cells, *arrays)
+            elif spans:
                 found = call(slot, time, value, *reserve(slot))
             else:
                 found = call(slot, time, value, runner.F, runner.I)

@@ -540,3 +540,38 @@ def test_what_is_on_the_disk_is_loaded_by_the_first_push(monkeypatch):
     functions = [name for name in vars(session.module) if name.endswith("_one")]
     assert [function for function, _ in loaded] == [getattr(session.module, *functions)]
     assert loaded[0][1][:3] == (0, 0, 0.0)
+
+
+# ---- records and vectors
+
+
+PAIRS = {
+    "record{a: number, b: boolean}": ("f: 'if(p.b, p.a, -p.a)'", {"a": 2.0, "b": True}),
+    "record{a: number}": ("f: 1 * p.a", {"a": 2.0}),
+    "vector[2]": ("f: p.0 * p.1", [2.0, 1.0]),
+}
+ODD = [
+    {"a": 2.0}, {"a": 2, "b": True}, {"a": 2.0, "b": 1}, {"a": "2", "b": True}, {},
+    {"a": 2.0, "b": True, "c": 1.0}, {"b": True, "a": 2.0}, {"a": None, "b": True},
+    [2.0, 1.0], (2.0, 1.0), [2, 1], [2.0], [2.0, 1.0, 0.0], [2.0, None], ["2", 1.0], [], None, 2.0,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("kind", PAIRS)
+def test_odd_groups_of_values_are_treated_as_in_a_first_message(kind, compiled):
+    formula, plain = PAIRS[kind]
+    graph = rtbot.load(f"inputs: {{p: '{kind}'}}\noperators: {{{formula}}}\noutputs: [f]")
+
+    def push(session, time, value):
+        try:
+            return session.push_one("p", time, value)["f"][0][1]
+        except rtbot.RtbotError as error:
+            return error.code
+
+    used = graph.start(compiled=compiled)
+    assert [push(used, time, plain) for time in (1, 2, 3)] == [2.0] * 3
+    for time, value in enumerate(ODD, 4):
+        fresh = push(graph.start(compiled=compiled), time, value)
+        assert (push(used, time, value), value) == (fresh, value)
+    assert push(used, 99, plain) == 2.0
