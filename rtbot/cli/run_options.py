@@ -193,7 +193,10 @@ def _parse_fields(text: str, columns: str, fields: Sequence[str]) -> dict[str, s
 def _split_assignment(text: str, option: str, known: Collection[str]) -> tuple[str, str]:
     name, equals, path = text.partition("=")
     if not equals or not path:
-        raise click.UsageError(f"{option} takes NAME=FILE, not {text!r}")
+        name = next(iter(known), "NAME")
+        alone = f"-o {text}" if option == "--out" else f"GRAPH {text}"
+        hint = f"say {option} {name}={text} for one, {alone} for all"
+        raise click.UsageError(f"{option} takes NAME=FILE, not {text!r}; {hint}")
     if name not in known:
         hint = suggest_name(name, known) or f"there are {', '.join(known)}"
         raise click.UsageError(f"{option} {text}: the graph has no {name!r}; {hint}")
