@@ -214,7 +214,7 @@ def _build_targets(
     """
     places: dict[str, str] = {}
     for text in options["outputs"]:
-        given, path = _split_assignment(text, "--out", {*outputs, *records})
+        given, path = _split_assignment(text, "--out", [*outputs, *records])
         for name in [f"{given}.{field}" for field in records.get(given, ())] or [given]:
             if name in places:
                 raise click.UsageError(f"--out {name} is given twice")
