@@ -33,14 +33,12 @@ EXTREMES = 32 | 64 | 128
 PANES, FRONT, DROPS, MESSAGES, MARKS, SPECIALS = range(6)
 """Words of `totals`: how many panes, those of them in front, drops, messages; and their sum."""
 
-MOST_TIME = 2**63 - 1
-
 
 @step
 def find_end(time, window, hop, offset, due):
     """(code, due, until): the ends of the first window that has this time, and of its pane.
 
-    `until` is NEVER if there is none, or it ends beyond int64.
+    `until` is NEVER if there is none, or it ends beyond int64; else it is not behind `due`.
     """
     since = since_start(time, hop, offset)
     distance = hop - (since - window % hop) % hop
@@ -51,8 +49,7 @@ def find_end(time, window, hop, offset, due):
         code, due = wait_from(time, distance)
     if due == NEVER:
         return code, due, NEVER
-    fits, until = add_checked(time, min(distance, hop - since))
-    return code, due, until if fits else MOST_TIME
+    return code, due, time + min(distance, hop - since)
 
 
 @step
