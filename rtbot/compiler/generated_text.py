@@ -55,8 +55,8 @@ def format_kind_check(name: str, kind: str, declared: str) -> list[str]:
     Neither numba nor Python has `|` for floats; stored as integers they would lose their fractions.
     `declared` is the name that the user knows: errors of the line are about that.
     """
-    text = f"({name} | False) != 0" if kind == "boolean" else f"{name} | 0"
-    text = f"{name} * 1.0" if kind == "number" else text
+    texts = {"number": f"{name} * 1.0", "boolean": f"({name} | False) != 0"}
+    text = texts.get(kind, f"{name} | 0")
     return [f"{name} = {text}  # {declared}: {kind}"]
 
 
